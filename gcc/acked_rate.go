@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+package gcc
+
+// goog_cc: robust_throughput_estimator.
+const (
+	ackedRequired    = 10 // packets
+	ackedMinPackets  = 20
+	ackedMaxPackets  = 500
+	ackedMinWindowUs = 1_000_000
+	ackedMaxWindowUs = 5_000_000
+	ackedReorderUs   = 1_000_000
+	ackedMinSpanUs   = 1_000
+	ackedRing        = 512 // above ackedMaxPackets+1, a power of two
+)
+
+// ackedRate measures the rate at which bytes arrive over about a second. It
+// takes the lower of the rates at which the window's packets were sent and
+// arrived, so neither a burst from a queue that empties at last nor a burst of
+// frames by the sender reads as capacity.
+type ackedRate struct {
+	ring    [ackedRing]sample // ascending arrival
+	head, n int
+
+	// discardedUs is the latest sending time that left the window.
+	discardedUs int64
+	discarded   bool
+}
+
+func (a *ackedRate) at(i int) *sample { return &a.ring[(a.head+i)%ackedRing] }
+
+// add takes one received packet, each at most once.
+func (a *ackedRate) add(s sample) {
+	i := a.n
+	a.n++
+	*a.at(i) = s
+	for ; i > 0 && a.at(i-1).arrivalUs > s.arrivalUs; i-- {
+		*a.at(i) = *a.at(i - 1)
+		*a.at(i - 1) = s
+	}
+
+	if a.at(a.n-1).arrivalUs-s.arrivalUs > ackedReorderUs {
+		// The remote clock stepped back, or the reordering is absurd.
+		a.head, a.n, a.discarded = 0, 0, false
+
+		return
+	}
+	for a.full() {
+		if sent := a.at(0).sentUs; !a.discarded || sent > a.discardedUs {
+			a.discardedUs, a.discarded = sent, true
+		}
+		a.head = (a.head + 1) % ackedRing
+		a.n--
+	}
+}
+
+// full tells whether the oldest packet may leave.
+func (a *ackedRate) full() bool {
+	if a.n == 0 {
+		return false
+	}
+	span := a.at(a.n-1).arrivalUs - a.at(0).arrivalUs
+
+	return a.n > ackedMaxPackets || span > ackedMaxWindowUs ||
+		(a.n > ackedMinPackets && span > ackedMinWindowUs)
+}
+
+// bps is not ok before there are enough packets.
+func (a *ackedRate) bps() (rate float64, ok bool) {
+	if a.n < ackedRequired {
+		return 0, false
+	}
+
+	recv := a.recvBps()
+	if send, known := a.sendBps(); known {
+		return min(recv, send), true
+	}
+
+	return recv, true
+}
+
+// recvBps leaves out the first packet, whose transmission lies before the
+// window, and counts the largest gap as long as the second largest: one pause
+// of the network is no fall of its rate.
+func (a *ackedRate) recvBps() float64 {
+	var bytes, largest, second int64
+	for i := 1; i < a.n; i++ {
+		bytes += int64(a.at(i).size)
+		switch gap := a.at(i).arrivalUs - a.at(i-1).arrivalUs; {
+		case gap > largest:
+			largest, second = gap, largest
+		case gap > second:
+			second = gap
+		}
+	}
+
+	return bps(bytes, a.at(a.n-1).arrivalUs-a.at(0).arrivalUs-largest+second)
+}
+
+// sendBps leaves out the packet sent last, whose pacing interval lies after the
+// window. It is not known when too few packets are in order.
+func (a *ackedRate) sendBps() (rate float64, known bool) {
+	var bytes, first, last int64
+	var lastSize, n int
+	for i := range a.n {
+		p := a.at(i)
+		if a.discarded && p.sentUs < a.discardedUs {
+			continue // overtaken by what has left: it would stretch the span
+		}
+		if n == 0 || p.sentUs > last {
+			last, lastSize = p.sentUs, p.size
+		}
+		if n == 0 || p.sentUs < first {
+			first = p.sentUs
+		}
+		bytes += int64(p.size)
+		n++
+	}
+	if n < ackedRequired {
+		return 0, false
+	}
+
+	return bps(bytes-int64(lastSize), last-first), true
+}
+
+func bps(bytes, us int64) float64 {
+	return float64(bytes) * 8e6 / float64(max(us, ackedMinSpanUs))
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+package gcc
+
+import "time"
+
+// goog_cc: alr_detector with its effective defaults, interval_budget.
+const (
+	alrUsage  = 0.80 // share of the estimate that counts as using it
+	alrWindow = 500 * time.Millisecond
+	alrStart  = 0.40
+	alrStop   = -0.60
+)
+
+// alr tells whether the application sends less than it may (the
+// application-limited region). It is a budget in bits that fills at a share of
+// the estimate and is spent by sending.
+type alr struct {
+	rate   float64 // fill rate in bit/s
+	budget float64
+	last   time.Time
+	active bool
+}
+
+func (a *alr) setEstimate(bps int) { a.rate = alrUsage * float64(bps) }
+
+func (a *alr) onSent(now time.Time, bytes int) {
+	if a.last.IsZero() {
+		a.last = now
+	}
+	dt := now.Sub(a.last).Seconds()
+	a.last = now
+
+	size := a.rate * alrWindow.Seconds()
+	a.budget = max(a.budget-float64(bytes)*8, -size)
+	a.budget = min(a.budget+a.rate*dt, size)
+
+	switch level := a.budget / size; {
+	case level > alrStart:
+		a.active = true
+	case level < alrStop:
+		a.active = false
+	}
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+
+package gcc
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrConfig is wrapped by every error of [Config.Validate] and [New].
+var ErrConfig = errors.New("gcc: invalid config")
+
+// Config sets up a [Controller]. The zero value is valid and means the
+// defaults given with each field; most of them are libwebrtc's compiled
+// defaults, the table in the package comment says where not.
+type Config struct {
+	// StartBps is the first estimate in bit/s. Default 300 000, moved into
+	// [MinBps, MaxBps] when the default lies outside.
+	StartBps int
+	// MinBps is the lowest estimate in bit/s. Default 100 000, or MaxBps when
+	// that is lower.
+	MinBps int
+	// MaxBps is the highest estimate in bit/s, at most 10^9. Default
+	// 30 000 000, or MinBps when that is higher.
+	MaxBps int
+
+	// StartPacingFactor times the estimate is the pacing rate before the first
+	// feedback, 1..10. Default 2.5.
+	StartPacingFactor float64
+	// PacingFactor times the estimate is the pacing rate afterwards, 1..10.
+	// Default 1.1.
+	PacingFactor float64
+
+	// Backoff is what an overuse leaves of the acknowledged rate, in (0, 1).
+	// Default 0.85.
+	Backoff float64
+	// Growth is the factor per second of multiplicative increase, 1..10.
+	// Default 1.08.
+	Growth float64
+	// StartGrowth is the factor per second until the first cut, 1..10; it
+	// stands in for start-up probes. Default 2; 1.08 is a ramp without probes.
+	StartGrowth float64
+	// AckedCap times the acknowledged rate plus 10 kbit/s is where increase
+	// stops, 1..10. Default 1.5.
+	AckedCap float64
+
+	// Threshold is where the overuse detector's adaptive threshold starts, in
+	// its own unit (milliseconds of modified trend), 6..600. Default 12.5.
+	Threshold float64
+
+	// LossLow and LossHigh are the shares of lost packets below which a loss
+	// limit grows and above which it is cut, 0 < LossLow <= LossHigh < 1.
+	// Defaults 0.02 and 0.10.
+	LossLow, LossHigh float64
+	// ReorderWindow is how long a packet that was reported missing may still
+	// be reported received before it counts as lost; at least two more reports
+	// are awaited as well. Up to 10 s; default 100 ms.
+	ReorderWindow time.Duration
+
+	// FeedbackTimeout is how long packets may go unanswered, the last
+	// round-trip time included, before the estimate decays; 100 ms to 60 s.
+	// Default 2 s.
+	FeedbackTimeout time.Duration
+
+	// Recorder receives the events of this package; nil is off.
+	Recorder Recorder
+}
+
+// Validate reports the first field that is out of range. The error wraps
+// [ErrConfig].
+func (c Config) Validate() error {
+	c = c.withDefaults()
+
+	switch {
+	case c.MinBps <= 0 || c.MaxBps > maxConfigBps || c.MinBps > c.MaxBps:
+		return fmt.Errorf("%w: bounds %d..%d bit/s", ErrConfig, c.MinBps, c.MaxBps)
+	case c.StartBps < c.MinBps || c.StartBps > c.MaxBps:
+		return fmt.Errorf("%w: StartBps %d outside %d..%d", ErrConfig, c.StartBps, c.MinBps, c.MaxBps)
+	case !within(c.Backoff, 0.01, 0.99):
+		return fmt.Errorf("%w: Backoff %v not in 0.01..0.99", ErrConfig, c.Backoff)
+	case !within(c.Threshold, minThreshold, maxThreshold):
+		return fmt.Errorf("%w: Threshold %v not in %v..%v", ErrConfig, c.Threshold, minThreshold, maxThreshold)
+	case !within(c.LossHigh, 0, 0.99) || !within(c.LossLow, 0, c.LossHigh):
+		return fmt.Errorf("%w: LossLow %v, LossHigh %v", ErrConfig, c.LossLow, c.LossHigh)
+	case c.ReorderWindow < 0 || c.ReorderWindow > 10*time.Second:
+		return fmt.Errorf("%w: ReorderWindow %v not in 0..10s", ErrConfig, c.ReorderWindow)
+	case c.FeedbackTimeout < 100*time.Millisecond || c.FeedbackTimeout > time.Minute:
+		return fmt.Errorf("%w: FeedbackTimeout %v not in 100ms..1m", ErrConfig, c.FeedbackTimeout)
+	}
+
+	for _, f := range [...]struct {
+		name  string
+		value float64
+	}{
+		{"StartPacingFactor", c.StartPacingFactor},
+		{"PacingFactor", c.PacingFactor},
+		{"Growth", c.Growth},
+		{"StartGrowth", c.StartGrowth},
+		{"AckedCap", c.AckedCap},
+	} {
+		if !within(f.value, 1, 10) {
+			return fmt.Errorf("%w: %s %v not in 1..10", ErrConfig, f.name, f.value)
+		}
+	}
+
+	return nil
+}
+
+// maxConfigBps keeps every product of a rate and a factor far from overflow.
+const maxConfigBps = 1_000_000_000
+
+func (c Config) withDefaults() Config {
+	if c.MinBps == 0 {
+		c.MinBps = 100_000
+		if c.MaxBps > 0 {
+			c.MinBps = min(c.MinBps, c.MaxBps)
+		}
+	}
+	orInt(&c.MaxBps, max(30_000_000, c.MinBps))
+	orInt(&c.StartBps, min(max(300_000, c.MinBps), c.MaxBps))
+	orFloat(&c.StartPacingFactor, 2.5)
+	orFloat(&c.PacingFactor, 1.1)
+	orFloat(&c.Backoff, 0.85)
+	orFloat(&c.Growth, 1.08)
+	orFloat(&c.StartGrowth, 2)
+	orFloat(&c.AckedCap, 1.5)
+	orFloat(&c.Threshold, 12.5)
+	orFloat(&c.LossLow, 0.02)
+	orFloat(&c.LossHigh, 0.10)
+	orDuration(&c.ReorderWindow, 100*time.Millisecond)
+	orDuration(&c.FeedbackTimeout, 2*time.Second)
+
+	return c
+}
+
+// within is false for NaN.
+func within(v, lo, hi float64) bool { return v >= lo && v <= hi }
+
+func orInt(v *int, def int) {
+	if *v == 0 {
+		*v = def
+	}
+}
+
+func orFloat(v *float64, def float64) {
+	if *v == 0 {
+		*v = def
+	}
+}
+
+func orDuration(v *time.Duration, def time.Duration) {
+	if *v == 0 {
+		*v = def
+	}
+}

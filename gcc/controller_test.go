@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+
+package gcc
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/golden"
+)
+
+// The calls that a loop around this one relies on.
+var _ interface {
+	OnPacketSent(now time.Time, p SentPacket)
+	OnAcked(now time.Time, results []PacketResult)
+	OnDelay(now time.Time, results []PacketResult)
+	OnFeedback(now time.Time, fb Feedback)
+	OnTimeout(now time.Time)
+	NextTimeout() time.Time
+	Estimate() Estimate
+	SetEstimate(now time.Time, bitrateBps int)
+} = (*Controller)(nil)
+
+func TestConvergesOnConstantLink(t *testing.T) {
+	b := bottleneck{linkBps: constant(3_000_000)}
+	rows := b.run(t, 60*time.Second)
+	band(t, "estimate", mean(rows, 5*time.Second, 60*time.Second, mbps), 2.4, 3.05, "Mbit/s")
+	band(t, "goodput", mean(rows, 5*time.Second, 60*time.Second, goodMbps), 2.4, 3.0, "Mbit/s")
+	band(t, "highest estimate", most(rows, 0, 60*time.Second, mbps), 2.9, 4.0, "Mbit/s")
+	band(t, "mean queue", mean(rows, 5*time.Second, 60*time.Second, queueMillis), 3, 30, "ms")
+	band(t, "highest queue", most(rows, 0, 60*time.Second, queueMillis), 20, 120, "ms")
+}
+
+func TestRampTime(t *testing.T) {
+	for _, tt := range []struct {
+		growth float64
+		lo, hi float64
+	}{
+		{0, 2.5, 5},    // default: doubling per second
+		{1.08, 24, 34}, // as without probes
+	} {
+		b := bottleneck{linkBps: constant(3_000_000), cfg: Config{StartGrowth: tt.growth}}
+		for _, r := range b.run(t, 40*time.Second) {
+			if r.est.BitrateBps > 2_500_000 {
+				band(t, "0.3 to 2.5 Mbit/s", r.t.Seconds(), tt.lo, tt.hi, "s")
+
+				break
+			}
+		}
+	}
+}
+
+func TestCapacityDropDrains(t *testing.T) {
+	const drop = 20 * time.Second
+	b := bottleneck{linkBps: func(t time.Duration) int {
+		if t < drop {
+			return 3_000_000
+		}
+
+		return 1_000_000
+	}, queueMax: 3 * time.Second}
+	rows := b.run(t, 60*time.Second)
+	below := func(r trace) float64 {
+		if r.est.BitrateBps < 1_000_000 {
+			return 1
+		}
+
+		return 0
+	}
+	band(t, "below the link 1.5 s after the drop", most(rows, drop+1500*time.Millisecond, drop+1600*time.Millisecond, below), 1, 1, "")
+	band(t, "highest queue", most(rows, drop, drop+10*time.Second, queueMillis), 300, 1600, "ms")
+	band(t, "queue 15 s after", most(rows, drop+15*time.Second, drop+40*time.Second, queueMillis), 5, 250, "ms")
+	band(t, "goodput after", mean(rows, drop+15*time.Second, drop+40*time.Second, goodMbps), 0.8, 1.0, "Mbit/s")
+}
+
+func TestAppLimitedDoesNotGrow(t *testing.T) {
+	b := bottleneck{linkBps: constant(3_000_000), sourceBps: constant(1_000_000)}
+	rows := b.run(t, 60*time.Second)
+	band(t, "highest estimate", most(rows, 0, 60*time.Second, mbps), 1.4, 1.6, "Mbit/s")
+	band(t, "estimate", mean(rows, 10*time.Second, 60*time.Second, mbps), 1.4, 1.6, "Mbit/s")
+}
+
+// A source that goes nearly silent, on a path with jitter that the detector
+// takes for overuse: what it was worth is not forgotten at once.
+func TestAppLimitedIsNotCutToWhatIsSent(t *testing.T) {
+	c := newTest(t, Config{StartBps: 2_000_000})
+	for i := range 200 {
+		c.alr.onSent(t0.Add(time.Duration(i)*10*time.Millisecond), 200)
+	}
+	c.ackedBps = 160_000
+	c.aimd.update(t0.Add(2*time.Second), aimdInput{usage: UsageOver, ackedBps: c.ackedBps, appLimited: c.alr.active})
+	band(t, "delay limit", c.aimd.rate, 1_700_000, 1_700_000, "bit/s")
+}
+
+func TestRandomLossIsCheap(t *testing.T) {
+	clean := bottleneck{linkBps: constant(3_000_000)}
+	want := mean(clean.run(t, 60*time.Second), 5*time.Second, 60*time.Second, goodMbps)
+	for seed := range uint64(5) {
+		b := bottleneck{linkBps: constant(3_000_000), loss: constant(0.02), seed: seed}
+		got := mean(b.run(t, 60*time.Second), 5*time.Second, 60*time.Second, goodMbps)
+		band(t, "goodput with 2 % loss against none", got/want, 0.85, 1.0, "")
+	}
+}
+
+func TestHeavyLossLimitsAndHeals(t *testing.T) {
+	b := bottleneck{linkBps: constant(3_000_000), seed: 1, loss: func(t time.Duration) float64 {
+		if t > 20*time.Second && t < 25*time.Second {
+			return 0.3
+		}
+
+		return 0
+	}}
+	rows := b.run(t, 60*time.Second)
+	band(t, "estimate in the loss", mean(rows, 24*time.Second, 25*time.Second, mbps), 0.2, 0.9, "Mbit/s")
+	band(t, "loss ratio", mean(rows, 22*time.Second, 25*time.Second, func(r trace) float64 { return r.est.LossRatio }), 0.25, 0.35, "")
+	band(t, "loss ratio after", mean(rows, 27*time.Second, 40*time.Second, func(r trace) float64 { return r.est.LossRatio }), 0, 0.001, "")
+	band(t, "estimate 20 s later", mean(rows, 45*time.Second, 46*time.Second, mbps), 1, 3.05, "Mbit/s")
+}
+
+func TestFeedbackOutage(t *testing.T) {
+	b := bottleneck{linkBps: constant(3_000_000), deaf: func(t time.Duration) bool { return t > 10*time.Second && t < 16*time.Second }}
+	rows := b.run(t, 30*time.Second)
+	band(t, "estimate at the end of the outage", mean(rows, 15900*time.Millisecond, 16*time.Second, mbps), 0.7, 1.4, "Mbit/s")
+	band(t, "timeouts", mean(rows, 0, 30*time.Second, func(r trace) float64 { return float64(r.timeouts) })*300, 3, 5, "")
+	band(t, "estimate 5 s later", mean(rows, 21*time.Second, 22*time.Second, mbps), 2.0, 3.1, "Mbit/s")
+}
+
+// Clocks may start anywhere.
+func TestShiftedClocksChangeNothing(t *testing.T) {
+	run := func(epoch time.Time, remote RemoteTime) []trace {
+		b := bottleneck{linkBps: func(t time.Duration) int {
+			return 3_000_000 - 150_000*int(t/(2*time.Second)%7)
+		}, loss: constant(0.01), epoch: epoch, remote: remote}
+
+		return b.run(t, 20*time.Second)
+	}
+	want := run(time.Unix(1000, 0), 0)
+	for name, got := range map[string][]trace{
+		"local":  run(time.Unix(1_999_999_999, 123_456_789), 0),
+		"remote": run(time.Unix(1000, 0), -7_777_777_777_777),
+		"both":   run(time.Unix(-5, 1), 1<<55),
+		"zero":   run(time.Time{}.Add(time.Nanosecond), 0),
+	} {
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%s: row %d is %+v, want %+v", name, i, got[i], want[i])
+
+				break
+			}
+		}
+	}
+}
+
+// Two halves of a report at one instant, or the delay part later, are close to
+// the whole at once.
+func TestPortionsChangeLittle(t *testing.T) {
+	run := func(b bottleneck) (est, queue float64) {
+		b.linkBps = constant(3_000_000)
+		rows := b.run(t, 60*time.Second)
+
+		return mean(rows, 5*time.Second, 60*time.Second, mbps), mean(rows, 5*time.Second, 60*time.Second, queueMillis)
+	}
+	est, queue := run(bottleneck{})
+	for name, b := range map[string]bottleneck{
+		"split":           {split: true},
+		"held back 60 ms": {holdBack: 60 * time.Millisecond},
+		"each 20 ms":      {interval: 20 * time.Millisecond},
+		"each 100 ms":     {interval: 100 * time.Millisecond},
+	} {
+		e, q := run(b)
+		band(t, name+": estimate", e, est*0.9, est*1.1, "Mbit/s")
+		band(t, name+": queue", q, queue*0.5, queue*2, "ms")
+	}
+}
+
+// A packet that is reported missing first and received next is no loss.
+func TestReorderedIsNotLost(t *testing.T) {
+	c := newTest(t, Config{StartBps: 2_000_000})
+	var prev []PacketResult
+	seq := int64(0)
+	for i := range 100 {
+		now := t0.Add(time.Duration(i) * 50 * time.Millisecond)
+		var fb Feedback
+		for _, p := range prev { // now they have come
+			p.Received = true
+			fb.Packets = append(fb.Packets, p)
+		}
+		prev = prev[:0]
+		for j := range 10 {
+			p := PacketResult{
+				SentPacket: SentPacket{Seq: seq, Size: 1200, At: now.Add(time.Duration(j-60) * time.Millisecond)},
+				Received:   j%3 != 0,
+				Arrival:    RemoteTime(i*50_000 + j*1000),
+			}
+			seq++
+			if !p.Received {
+				prev = append(prev, p)
+			}
+			fb.Packets = append(fb.Packets, p)
+		}
+		c.OnFeedback(now, fb)
+	}
+	if e := c.Estimate(); e.LossRatio != 0 || e.LossBps != 30_000_000 {
+		t.Errorf("loss ratio %v, loss limit %d, want none", e.LossRatio, e.LossBps)
+	}
+}
+
+// script feeds one report: sequence numbers that came and that did not, all
+// sent rtt before now.
+func script(c *Controller, at, rtt time.Duration, came, missing []int64) {
+	now := t0.Add(at)
+	var res []PacketResult
+	add := func(seq int64, received bool) {
+		res = append(res, PacketResult{
+			SentPacket: SentPacket{Seq: seq, Size: 1200, At: now.Add(-rtt)},
+			Received:   received, Arrival: RemoteTime((at - rtt/2).Microseconds()),
+		})
+	}
+	for _, s := range came {
+		add(s, true)
+	}
+	for _, s := range missing {
+		add(s, false)
+	}
+	c.OnAcked(now, res)
+}
+
+// A packet that comes after it was given up is taken back.
+func TestLateIsTakenBack(t *testing.T) {
+	c := newTest(t, Config{})
+	const ms = time.Millisecond
+	script(c, 0, 50*ms, []int64{0, 1}, []int64{2, 3})
+	script(c, 50*ms, 50*ms, []int64{4}, nil)
+	script(c, 100*ms, 50*ms, []int64{5}, nil)
+	if c.loss.lost != 2 || c.loss.expected != 6 {
+		t.Fatalf("%d of %d lost, want 2 of 6", c.loss.lost, c.loss.expected)
+	}
+	script(c, 150*ms, 50*ms, []int64{2, 6}, nil)
+	if c.loss.lost != 1 || c.loss.expected != 7 {
+		t.Errorf("%d of %d lost, want 1 of 7", c.loss.lost, c.loss.expected)
+	}
+}
+
+// A long path reorders further.
+func TestReorderWindowFollowsTheRoundTrip(t *testing.T) {
+	const ms = time.Millisecond
+	for rtt, want := range map[time.Duration]int{100 * ms: 1, 396 * ms: 1, 500 * ms: 0, 1000 * ms: 0} {
+		c := newTest(t, Config{})
+		for i := range 3 {
+			var missing []int64
+			if i == 0 {
+				missing = []int64{50}
+			}
+			script(c, time.Duration(i)*60*ms, rtt, []int64{int64(i)}, missing)
+		}
+		if c.loss.lost != want {
+			t.Errorf("round trip %v: %d lost after 120 ms, want %d", rtt, c.loss.lost, want)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	b := bottleneck{linkBps: constant(20_000_000), cfg: Config{StartBps: 1_000_000, MinBps: 900_000, MaxBps: 2_000_000}}
+	rows := b.run(t, 20*time.Second)
+	band(t, "highest estimate", most(rows, 0, 20*time.Second, mbps), 2, 2, "Mbit/s")
+
+	b.linkBps = constant(300_000)
+	for _, r := range b.run(t, 20*time.Second) {
+		if r.est.BitrateBps < 900_000 {
+			t.Fatalf("%v: estimate %d below the minimum", r.t, r.est.BitrateBps)
+		}
+	}
+}
+
+func TestPacing(t *testing.T) {
+	c := newTest(t, Config{StartBps: 1_000_000})
+	if got := c.Estimate().PacingBps; got != 2_500_000 {
+		t.Errorf("pacing %d before feedback, want 2500000", got)
+	}
+	c.OnFeedback(t0, Feedback{Packets: []PacketResult{{SentPacket: SentPacket{Size: 1200, At: t0.Add(-50 * time.Millisecond)}, Received: true}}})
+	if e := c.Estimate(); e.PacingBps != 1_100_000 || e.RTT != 50*time.Millisecond {
+		t.Errorf("pacing %d, rtt %v after feedback, want 1100000, 50ms", e.PacingBps, e.RTT)
+	}
+}
+
+func TestSetEstimate(t *testing.T) {
+	c := newTest(t, Config{})
+	for _, tt := range []struct{ set, want int }{{2_000_000, 2_000_000}, {-5, 100_000}, {math.MaxInt, 30_000_000}} {
+		c.SetEstimate(t0, tt.set)
+		if e := c.Estimate(); e.BitrateBps != tt.want || e.DelayBps != tt.want {
+			t.Errorf("SetEstimate(%d): %+v, want %d", tt.set, e, tt.want)
+		}
+	}
+
+	// A loss limit moves along and stays.
+	c.loss.bps = 500_000
+	c.SetEstimate(t0, 1_000_000)
+	if e := c.Estimate(); e.BitrateBps != 1_000_000 || e.LossBps != 1_000_000 {
+		t.Errorf("%+v, want both limits at 1000000", e)
+	}
+}
+
+func TestClockStepsBack(t *testing.T) {
+	c := newTest(t, Config{})
+	c.OnPacketSent(t0, SentPacket{Size: 1200, At: t0})
+	c.OnPacketSent(t0.Add(-time.Hour), SentPacket{Seq: 1, Size: 1200, At: t0.Add(-time.Hour)})
+	c.OnTimeout(t0.Add(-time.Hour))
+	if next := c.NextTimeout(); !next.Equal(t0.Add(2 * time.Second)) {
+		t.Errorf("next timeout %v, want 2 s after the latest time seen", next.Sub(t0))
+	}
+	if e := c.Estimate(); e.BitrateBps != 300_000 {
+		t.Errorf("estimate %d, want 300000", e.BitrateBps)
+	}
+}
+
+func TestStreamTimeoutForgetsTheTrend(t *testing.T) {
+	c := newTest(t, Config{})
+	c.OnDelay(t0, []PacketResult{{SentPacket: SentPacket{At: t0}, Received: true}})
+	c.overuse.threshold, c.overuse.usage = 99, UsageOver
+	c.trend.deltas = 50
+	c.OnDelay(t0.Add(2*time.Second), []PacketResult{{SentPacket: SentPacket{At: t0}, Received: true}})
+	if c.trend.deltas != 50 {
+		t.Error("reset after exactly 2 s")
+	}
+	c.OnDelay(t0.Add(4001*time.Millisecond), []PacketResult{{SentPacket: SentPacket{At: t0}, Received: true}})
+	if c.trend.deltas != 0 || c.overuse.threshold != 12.5 || c.overuse.usage != UsageNormal {
+		t.Errorf("after 2 s of nothing: %d deltas, threshold %v, %v", c.trend.deltas, c.overuse.threshold, c.overuse.usage)
+	}
+}
+
+// The event stream of a start, a capacity drop, heavy loss and an outage; one
+// estimate each second at most.
+func TestEventStream(t *testing.T) {
+	log := &eventLog{t: t, start: time.Unix(1000, 0)}
+	var last time.Time
+	log.skip = func(now time.Time, ev Event) bool {
+		if _, ok := ev.(EstimateChanged); !ok {
+			return false
+		}
+		if now.Sub(last) < time.Second {
+			return true
+		}
+		last = now
+
+		return false
+	}
+	b := bottleneck{
+		linkBps: func(t time.Duration) int {
+			if t < 8*time.Second {
+				return 3_000_000
+			}
+
+			return 1_000_000
+		},
+		loss: func(t time.Duration) float64 {
+			if t > 16*time.Second && t < 17*time.Second {
+				return 0.25
+			}
+
+			return 0
+		},
+		deaf:     func(t time.Duration) bool { return t > 21*time.Second && t < 24500*time.Millisecond },
+		recorder: log,
+	}
+	b.run(t, 28*time.Second)
+	golden.Assert(t, log.String(), "events.golden")
+}
+
+func TestEventsMarshal(t *testing.T) {
+	for want, ev := range map[string]Event{
+		`{"from":"normal","to":"over","trend_centis":1300,"threshold_centis":1250}`: UsageChanged{UsageNormal, UsageOver, 1300, 1250},
+		`{"from":"increase","to":"decrease"}`:                                       StateChanged{StateIncrease, StateDecrease},
+		`{"bitrate_kbps":1,"delay_kbps":2,"loss_kbps":3,"acked_kbps":4,"rtt_ms":5}`: EstimateChanged{1, 2, 3, 4, 5},
+		`{"loss_permille":120,"limit_kbps":900}`:                                    LossLimited{120, 900, false},
+		`{"silent_ms":2000,"bitrate_kbps":240}`:                                     Timeout{2000, 240},
+	} {
+		got, err := json.Marshal(ev)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v, want %s", ev.EventName(), got, err, want)
+		}
+	}
+}

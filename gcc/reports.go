@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+package gcc
+
+import "time"
+
+const (
+	// reportSlots is how many sequence numbers are remembered, about 1.6 s at
+	// 25 Mbit/s and 1200 B.
+	reportSlots = 4096
+	// reportPending is how many of them may be missing and undecided.
+	reportPending = 1024
+	// reportPatience is how many more reports a missing packet is granted.
+	reportPatience = 2
+)
+
+// reports remembers what was said of each packet. Receivers repeat themselves
+// (RFC 8888 3.1) and call a packet missing that is merely late, so loss is what
+// is still missing after a while.
+type reports struct {
+	slots   [reportSlots]reportSlot
+	pending [reportPending]reportWait // in order of first being missing
+	head, n int
+
+	number uint64 // of reports at distinct times
+	lastAt time.Time
+	evict  int // lost by falling out of slots undecided
+}
+
+type reportSlot struct {
+	seq    int64
+	status reportStatus
+}
+
+type reportWait struct {
+	seq    int64
+	at     time.Time
+	number uint64
+}
+
+type reportStatus uint8
+
+const (
+	reportNone reportStatus = iota
+	reportMissing
+	reportLost
+	reportReceived
+)
+
+// begin opens a report.
+func (r *reports) begin(now time.Time) {
+	if r.number == 0 || now.After(r.lastAt) {
+		r.number++
+		r.lastAt = now
+	}
+}
+
+// received returns the previous status. A packet that was received before, or
+// that is older than what is remembered, is reportReceived: no news.
+func (r *reports) received(seq int64) reportStatus {
+	s := r.slot(seq)
+	if s == nil {
+		return reportReceived
+	}
+	was := s.status
+	s.status = reportReceived
+
+	return was
+}
+
+// missing notes that seq was reported as not there.
+func (r *reports) missing(now time.Time, seq int64) {
+	s := r.slot(seq)
+	if s == nil || s.status != reportNone {
+		return
+	}
+	s.status = reportMissing
+	if r.n == reportPending {
+		r.evict += r.pop()
+	}
+	r.pending[(r.head+r.n)%reportPending] = reportWait{seq: seq, at: now, number: r.number}
+	r.n++
+}
+
+// expire returns how many packets are lost by now.
+func (r *reports) expire(now time.Time, window time.Duration) int {
+	lost := r.evict
+	r.evict = 0
+	for r.n > 0 {
+		w := &r.pending[r.head]
+		if r.number-w.number < reportPatience || now.Sub(w.at) < window {
+			break
+		}
+		lost += r.pop()
+	}
+
+	return lost
+}
+
+// pop decides the packet that waits longest: 1 if it is lost.
+func (r *reports) pop() int {
+	s := &r.slots[slotOf(r.pending[r.head].seq)]
+	seq := r.pending[r.head].seq
+	r.head = (r.head + 1) % reportPending
+	r.n--
+	if s.seq != seq || s.status != reportMissing {
+		return 0
+	}
+	s.status = reportLost
+
+	return 1
+}
+
+// slot is nil for a packet older than the one that took its place.
+func (r *reports) slot(seq int64) *reportSlot {
+	s := &r.slots[slotOf(seq)]
+	switch {
+	case s.status == reportNone || s.seq < seq:
+		if s.status == reportMissing {
+			r.evict++
+		}
+		*s = reportSlot{seq: seq}
+	case s.seq > seq:
+		return nil
+	}
+
+	return s
+}
+
+func slotOf(seq int64) uint64 { return uint64(seq) % reportSlots }
