@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+// Package pacing spreads packets over time: a bounded queue behind a token
+// bucket, as code without a clock. The simulator and the Pion shell drive the
+// same [Pacer].
+//
+//	Push -------> [ queue, at most MaxQueue long ] --+
+//	                                                 | budget > 0 ?
+//	PushUrgent -> [ urgent ] ---- not paced ----+    |
+//	                                            v    v
+//	SetRate(bps) ~~~> budget <-- minus size -- Pop ----> the network
+//
+//	budget
+//	 +Burst |--------.            .---- rests at Burst while nothing waits
+//	      0 |........|......../.../....  a packet may leave above this line
+//	        |        |  /|  /|  /         slope = rate
+//	  -size |        |/  |/  |/           each packet pulls it down by its size
+//	        +-------------------------> time
+//
+// Files: config.go (Config), pacer.go (Pacer, the accounting), ring.go (the
+// queue).
+//
+// # Accounting
+//
+// The budget counts units of 10^-9 bit: a rate in bit/s times a time in
+// nanoseconds is a whole number of them, so nothing is rounded and nothing
+// drifts, whatever the packet size and however often the pacer is asked. A
+// packet leaves when the budget is above zero and pulls it below zero by its
+// whole size: packets larger than the budget leave too, and the debt makes the
+// next one wait.
+//
+// The budget grows up to what is queued plus Burst. What is queued is part of
+// that limit because a caller that asks late would otherwise lose rate: the
+// packets that should have left in the meantime leave at once when it asks,
+// and then the budget is where a caller that is never late would have it.
+//
+// Sizes are bytes, rates bit/s. Times are the caller's; a time before the
+// latest one seen counts as the latest one.
+//
+// A Pacer is not safe for concurrent use.
+//
+// # Deviations from libwebrtc's pacing controller
+//
+// No padding, no probe clusters, no round robin between streams: one queue in
+// the order of Push, and one ahead of it. The queue is bounded by refusing
+// packets, where libwebrtc raises its rate to drain a queue that is too old: a
+// rate above the estimate is what a pacer is there to prevent. Burst is 5 ms,
+// not 40 ms: the queue this pacer protects is the phone's, where 40 ms is more
+// than the target.
+package pacing

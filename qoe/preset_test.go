@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+package qoe
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPresets(t *testing.T) {
+	for _, p := range Presets() {
+		if got, err := PresetByName(p.Name); err != nil || got != p {
+			t.Errorf("PresetByName(%q) = %+v, %v", p.Name, got, err)
+		}
+		if p.Doc == "" || strings.Contains(p.Doc, "\n") {
+			t.Errorf("%s: Doc is not one line: %q", p.Name, p.Doc)
+		}
+		if _, err := NewSmoother(p.Smoother); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if p.Beta < 5 || p.Beta > 100 || p.TargetDelay < 5*ms || p.TargetDelay > 50*ms {
+			t.Errorf("%s: beta %v, target %v", p.Name, p.Beta, p.TargetDelay)
+		}
+		// Wider than one LTE report bin, and around the target.
+		if p.ZoneLow >= 1 || p.ZoneHigh <= 1 || p.ZoneHigh/p.ZoneLow < 1.17 {
+			t.Errorf("%s: zone %v..%v", p.Name, p.ZoneLow, p.ZoneHigh)
+		}
+	}
+}
+
+// The uses differ in the direction that their texts claim.
+func TestPresetOrder(t *testing.T) {
+	get := func(name string) Preset {
+		p, err := PresetByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		return p
+	}
+	order := []Preset{get("teleop"), get("call"), get("broadcast")}
+	for i := range order[1:] {
+		a, b := order[i], order[i+1]
+		if a.TargetDelay >= b.TargetDelay || a.Smoother.Rise >= b.Smoother.Rise || a.Beta >= b.Beta ||
+			a.Smoother.Fall > b.Smoother.Fall || a.ZoneHigh/a.ZoneLow > b.ZoneHigh/b.ZoneLow {
+			t.Errorf("%s is not the faster one of %+v and %+v", a.Name, a, b)
+		}
+	}
+	if s := get("call").Smoother; s.Fall != 0 || s.Rise < 100*time.Millisecond {
+		t.Errorf("call smoother %+v", s)
+	}
+}
+
+func TestUnknownPreset(t *testing.T) {
+	_, err := PresetByName("Call")
+	if !errors.Is(err, ErrUnknownPreset) {
+		t.Fatalf("error %v", err)
+	}
+	for _, want := range []string{"qoe: ", `"Call"`, "call", "broadcast", "teleop"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %s", err, want)
+		}
+	}
+}
