@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+package cell
+
+import "github.com/gbrcc/gbrcc/modemlink/diag"
+
+const (
+	// headerBytes is RLC (3) and MAC (2) header of a transport block with data.
+	headerBytes = 5
+	// bsrBytes is a short BSR: subheader and control element (TS 36.321 6.1.3.1).
+	bsrBytes = 2
+	// userLCG is the logical channel group of user data; 0 is signalling.
+	userLCG = 3
+)
+
+// bsrState is what the phone knows about its reports. TS 36.321 5.4.5 and
+// 5.4.4; times are TTIs.
+type bsrState struct {
+	period, retx int64 // timers; period < 0 is infinite
+	srPeriod     int64
+	srPhase      int64
+	extended     bool
+
+	regular    diag.Trigger // pending regular BSR: TriggerRegular or TriggerRetx
+	periodicAt int64        // when periodicBSR-Timer expires
+	retxAt     int64        // when retxBSR-Timer expires
+}
+
+// ce is the BSR of one transport block; the zero value is none.
+type ce struct {
+	trigger diag.Trigger
+	index   uint8
+}
+
+func (c ce) present() bool { return c.trigger != diag.TriggerUnknown }
+
+// onData notes that a packet entered a buffer that held before bytes.
+func (s *bsrState) onData(before int) {
+	if before == 0 {
+		s.regular = diag.TriggerRegular
+	}
+}
+
+// onTTI runs the timers at the beginning of TTI k with bytes in the buffer.
+func (s *bsrState) onTTI(k int64, bytes int) {
+	if bytes > 0 && k >= s.retxAt && s.regular == diag.TriggerUnknown {
+		s.regular = diag.TriggerRetx
+	}
+}
+
+// wantsSR says whether a scheduling request goes out in TTI k, in which there
+// is no grant.
+func (s *bsrState) wantsSR(k int64) bool {
+	return s.regular != diag.TriggerUnknown && k%s.srPeriod == s.srPhase
+}
+
+// fill decides what a transport block of size bytes in TTI k carries of the
+// bytes in the buffer: data, a report, padding.
+func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) {
+	s.retxAt = k + s.retx // any grant for new data restarts it
+	header := 0
+	if bytes > 0 {
+		header = headerBytes
+	}
+	if room := size - header; bytes <= room {
+		// Everything goes: pending reports are cancelled, a spare two bytes
+		// tell the base station so.
+		s.regular = diag.TriggerUnknown
+		data, padding = bytes, room-bytes
+		if padding >= bsrBytes {
+			padding -= bsrBytes
+			c = ce{trigger: diag.TriggerPadding}
+		}
+	} else {
+		switch {
+		case s.regular != diag.TriggerUnknown:
+			c.trigger = s.regular
+		case s.period >= 0 && k >= s.periodicAt:
+			c.trigger = diag.TriggerPeriodic
+		}
+		data = room
+		if c.present() {
+			data = room - bsrBytes
+			// The size is what is left after this block, without headers.
+			c.index = diag.LTEIndex(bytes-data, s.extended)
+			s.regular = diag.TriggerUnknown
+		}
+	}
+	if c.present() {
+		s.periodicAt = k + max(s.period, 0)
+		s.retxAt = k + s.retx
+	}
+	return data, c, padding
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+package cell
+
+import "github.com/gbrcc/gbrcc/modemlink/diag"
+
+// horizon is how many TTIs of grants the base station remembers: more than a
+// block can be on its way (four transmissions 8 TTIs apart and both lags).
+const horizon = 64
+
+// slot is the plan for one TTI on air.
+type slot struct {
+	air   int64
+	grant int // transport block size, 0 for none
+}
+
+// plan holds the slots around now; a slot that nobody wrote is empty.
+type plan [horizon]slot
+
+func (p *plan) get(air int64) int {
+	if s := p[air&(horizon-1)]; s.air == air {
+		return s.grant
+	}
+	return 0
+}
+
+func (p *plan) set(air int64, grant int) { p[air&(horizon-1)] = slot{air, grant} }
+
+// report is what the base station learns from a decoded block or from an SR.
+type report struct {
+	at  int64 // TTI in which the scheduler knows
+	air int64 // TTI in which it was sent
+	ce  ce
+	sr  bool
+}
+
+// station is the scheduler of the base station, as far as this phone sees it.
+type station struct {
+	capacity   Trace
+	reportTTIs int64
+	grantTTIs  int64
+	srGrant    int
+	extended   bool
+
+	reports ring[report]
+	plan    plan
+	granted int64 // newest TTI with a grant
+	last    int64 // air time of the newest BSR
+	pending int   // bytes known to wait and not granted yet
+	blind   int   // bytes to grant on a request
+	polls   int   // in a row, without a BSR in return
+	saved   int   // capacity too small for a block, see minTB
+}
+
+// idle says that the scheduler has nothing to do until the phone speaks.
+func (b *station) idle() bool {
+	return b.pending == 0 && b.blind == 0 && b.reports.n == 0
+}
+
+// schedule runs in TTI k: reads what has arrived and grants TTI k+grantTTIs.
+// busy says that the phone retransmits in that one.
+func (b *station) schedule(k int64, busy bool) {
+	for b.reports.n > 0 && b.reports.front().at <= k {
+		b.on(b.reports.pop(), k)
+	}
+	air := k + b.grantTTIs
+	avail := b.available(air)
+	if avail == 0 || busy {
+		return
+	}
+	switch {
+	case b.pending > 0:
+		g := min(max(b.pending+headerBytes+bsrBytes, minTB), avail)
+		b.grant(air, g)
+		b.pending = max(b.pending-(g-headerBytes), 0)
+	case b.blind > 0:
+		b.grant(air, min(max(b.blind, minTB), avail))
+		b.blind = 0
+	}
+}
+
+func (b *station) grant(air int64, size int) {
+	b.plan.set(air, size)
+	b.granted = air
+}
+
+// available is the capacity of a TTI, with what earlier ones had too little of.
+func (b *station) available(air int64) int {
+	n := b.capacity.At(air) + b.saved
+	b.saved = 0
+	if n < minTB {
+		b.saved = n
+		return 0
+	}
+	return min(n, maxTB)
+}
+
+func (b *station) on(r report, k int64) {
+	granted := 0
+	for a := max(r.air+1, k+b.grantTTIs-horizon); a < k+b.grantTTIs; a++ {
+		if g := b.plan.get(a); g > 0 {
+			granted += g - headerBytes
+		}
+	}
+	switch {
+	case r.sr:
+		// With a grant under way the phone reports there.
+		if b.pending == 0 && granted == 0 {
+			b.blind = max(b.blind, b.srGrant)
+		}
+	case r.ce.present():
+		if r.air < b.last {
+			return // overtaken while it was retransmitted
+		}
+		b.last, b.polls, b.blind = r.air, 0, 0
+		b.pending = max(upperEdge(r.ce.index, b.extended)-granted, 0)
+	case r.air >= b.last && b.pending == 0 && granted == 0:
+		// The block was full: there may be more than the phone could say.
+		// Guess, and twice as much each time that the guess was too low.
+		b.pending = b.srGrant << min(b.polls, 8)
+		b.polls++
+	}
+}
+
+// upperEdge is how much the base station believes there is; for the index that
+// has no upper edge just what it says for sure.
+func upperEdge(index uint8, extended bool) int {
+	low, high := diag.LTEBufferSize(index, extended)
+	return max(low-1, high)
+}
