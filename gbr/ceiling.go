@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import (
+	"time"
+
+	"github.com/gbrcc/gbrcc/gcc"
+)
+
+const (
+	// ceilingMargin is how far below a known ceiling the inner loop still
+	// grows: the outer loop cuts to 0.85 of what arrives.
+	ceilingMargin = 0.8
+	// ceilingGone is the acknowledged rate, in multiples of a ceiling, that
+	// shows that it is not there any more.
+	ceilingGone = 1.1
+	// ceilingEvidence is how long the radio must have had room for a cut to be
+	// somebody else's doing: detection and feedback take a few hundred ms.
+	ceilingEvidence = 600 * time.Millisecond
+	// ceilingMemory is how long a ceiling is believed in without a cut that
+	// confirms it.
+	ceilingMemory = 30 * time.Second
+)
+
+// ceiling is a rate at which the path, not the radio, was full: the outer loop
+// cut while the radio had room. Near it the inner loop must not grow, since
+// its signal cannot see that bottleneck; the outer loop does, and carefully.
+type ceiling struct {
+	bps int // 0: none known
+	at  time.Time
+}
+
+func (c *ceiling) found(now time.Time, ackedBps int) {
+	if ackedBps > 0 {
+		c.bps, c.at = ackedBps, now
+	}
+}
+
+// limits tells whether growth from est is the outer loop's alone.
+func (c *ceiling) limits(now time.Time, est gcc.Estimate) bool {
+	if c.bps == 0 {
+		return false
+	}
+	if now.Sub(c.at) > ceilingMemory || float64(est.AckedBps) > ceilingGone*float64(c.bps) {
+		c.bps = 0
+
+		return false
+	}
+
+	return float64(est.BitrateBps) > ceilingMargin*float64(c.bps)
+}
