@@ -6,7 +6,7 @@
 //
 // About every five milliseconds a phone with data tells its base station how
 // much it has queued (a buffer status report, BSR) and is told how much it may
-// send (grants). For a window of length T between two reports,
+// send (grants). For a report and the grants of the time T after it,
 //
 //	ratio = granted / reported = T / tau
 //

@@ -317,7 +317,13 @@ func (e *Estimator) advance(now time.Time) time.Time {
 
 func (e *Estimator) smooth(now time.Time) {
 	rate := e.rate()
-	if e.smoother != nil {
+	switch {
+	case e.smoother == nil:
+	case e.mode == OuterOnly:
+		// The outer loop is calm by itself, and alone it must be no worse
+		// than without us.
+		e.smoother.Reset(rate)
+	default:
 		rate = e.clamp(e.smoother.Update(now, rate))
 	}
 	e.smoothed = rate

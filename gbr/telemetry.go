@@ -23,15 +23,15 @@ type Telemetry struct {
 	Config *RadioConfig
 }
 
-// Sample is one window of the ratio granted / reported: from one regular or
-// periodic BSR to the next, with the grants that answer it.
+// Sample is one window of the ratio granted / reported: a regular or periodic
+// BSR and everything granted from then on until the next BSR is answered.
 type Sample struct {
-	// At is the end of the window on air.
+	// At is when the next BSR was sent.
 	At time.Time
-	// Window is the window's length.
+	// Window is the time that the grants took: Window / ratio is how long a
+	// byte waits in a queue that does not run empty.
 	Window time.Duration
-	// Granted is the bytes of first transmissions in the window, shifted by
-	// the response lag.
+	// Granted is the bytes of first transmissions in the window.
 	Granted int
 	// Reported and ReportedLow are the upper and the lower edge of the BSR's
 	// bin at the window's start, in bytes, over all LCGs with user data.

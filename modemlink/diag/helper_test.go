@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+package diag
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// dataFile returns the path of a file of real data, which is not part of the
+// module.
+func dataFile(tb testing.TB, name ...string) string {
+	tb.Helper()
+	dir := os.Getenv("GBRCC_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	path := filepath.Join(append([]string{dir}, name...)...)
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("GBRCC_REQUIRE_DATA") == "1" {
+			tb.Fatalf("test data is required: %v", err)
+		}
+		tb.Skipf("test data is not there: %v", err)
+	}
+
+	return path
+}
+
+func readFile(tb testing.TB, path string) []byte {
+	tb.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+
+	return b
+}
+
+// captures are the files of real data.
+func captures() []string {
+	return []string{"mi_att", "mi_att_iphone", "mi_latency_sample", "mi_pixel5", "mi_tmobile"}
+}
+
+// packets cuts a capture into log packets that own their bodies.
+func packets(tb testing.TB, stream []byte) []Packet {
+	tb.Helper()
+	var (
+		d   Deframer
+		out []Packet
+	)
+	d.Write(stream)
+	for {
+		frame, err := d.Next()
+		if errors.Is(err, ErrMore) {
+			break
+		}
+		p, err := ParseFrame(frame)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		p.Body = append([]byte(nil), p.Body...)
+		out = append(out, p)
+	}
+	if s := d.Stats(); s.BadCRC+s.Oversized+s.Short+s.Lost != 0 {
+		tb.Fatalf("frames lost: %+v", s)
+	}
+
+	return out
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+
+package ratio
+
+import (
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/modemlink/diag"
+)
+
+func TestNewRefuses(t *testing.T) {
+	for _, cfg := range []Config{
+		{Period: -1},
+		{Period: 2561 * time.Millisecond},
+		{Period: time.Microsecond},
+		{Lag: -1},
+		{Lag: 101 * time.Millisecond},
+		{Lag: 1500 * time.Microsecond},
+		{Hold: -1},
+		{Hold: 2 * time.Second},
+	} {
+		if _, err := New(cfg); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: %v, want ErrConfig", cfg, err)
+		}
+	}
+}
+
+func start() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// The agent's clock may run faster or slower than the cell's: times follow
+// within a few ms, although the records come in bursts.
+func TestClockFollowsDrift(t *testing.T) {
+	for _, ppm := range []int{-100, 0, 100} {
+		a := newAssembler(t, Config{Settle: -1})
+		const seconds = 600
+		for ms := 0; ms < seconds*1000; ms += 10 {
+			air := time.Duration(ms) * time.Millisecond
+			local := air + air*time.Duration(ppm)/1e6
+			delay := time.Duration(31-ms%40) * time.Millisecond // 1 to 31 ms
+			tel := a.OnRecord(start().Add(local+delay), diag.Record{
+				Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: ms % wrap, Bytes: 100,
+			})
+			if ms < 10000 {
+				continue // the first seconds learn the delay
+			}
+			if len(tel.Grants) != 1 {
+				t.Fatalf("%d ppm, %d ms: %d grants", ppm, ms, len(tel.Grants))
+			}
+			if off := tel.Grants[0].At.Sub(start().Add(local)); off < -time.Millisecond || off > 3*time.Millisecond {
+				t.Fatalf("%d ppm, %d ms: time off by %v, want -1 to 3 ms", ppm, ms, off)
+			}
+		}
+		if s := a.Stats(); s.Restarts != 0 {
+			t.Errorf("%d ppm: %d restarts", ppm, s.Restarts)
+		}
+	}
+}
+
+// Moving all clocks changes nothing but the times.
+func TestShiftedClocks(t *testing.T) {
+	run := func(shift time.Duration, tti int) []gbr.Sample {
+		a := newAssembler(t, Config{Settle: -1})
+		var out []gbr.Sample
+		for ms := 0; ms < 2000; ms += 5 {
+			at := start().Add(shift + time.Duration(ms)*time.Millisecond)
+			g := diag.Record{Kind: diag.KindGrant, Code: diag.LogB064, RAT: diag.LTE, TTI: (tti + ms) % wrap, Bytes: 100 + ms}
+			b := g
+			b.Kind, b.Form, b.LCGs, b.Trigger = diag.KindBSR, diag.FormShort, 1, diag.TriggerPeriodic
+			b.Index[0] = uint8(ms % 64)
+			for _, s := range a.OnRecords(at, []diag.Record{g, b}).Samples {
+				s.At = s.At.Add(-shift)
+				out = append(out, s)
+			}
+		}
+
+		return out
+	}
+	want := run(0, 0)
+	if len(want) < 100 {
+		t.Fatalf("%d samples", len(want))
+	}
+	for _, tti := range []int{1, 5000, wrap - 1} {
+		if got := run(time.Duration(tti)*time.Hour, tti); !reflect.DeepEqual(got, want) {
+			t.Errorf("shift %d: samples differ", tti)
+		}
+	}
+}
+
+// Bursts from a diagnostic buffer that nobody drains make the hold grow, so
+// that silence between bursts is not taken for starvation.
+func TestHoldIsLearned(t *testing.T) {
+	a := newAssembler(t, Config{Period: 5 * time.Millisecond, Lag: 8 * time.Millisecond, Settle: -1})
+	starved, samples := 0, 0
+	count := func(tel gbr.Telemetry) {
+		for _, s := range tel.Samples {
+			samples++
+			if s.Granted == 0 {
+				starved++
+			}
+		}
+	}
+	const burst = 380
+	for end := burst; end < 20*burst; end += burst {
+		at := start().Add(time.Duration(end) * time.Millisecond)
+		for {
+			next := a.NextTimeout()
+			if next.IsZero() || next.After(at) {
+				break
+			}
+			count(a.OnTimeout(next))
+		}
+		if end == 4*burst {
+			starved, samples = 0, 0 // learned by now
+		}
+		var recs []diag.Record
+		for ms := end - burst; ms < end; ms++ {
+			r := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: ms % wrap, Bytes: 500}
+			recs = append(recs, r)
+			if ms%5 == 0 {
+				r.Kind, r.Code, r.Form, r.LCGs, r.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, 1, diag.TriggerPeriodic
+				r.Index[0] = 55
+				recs = append(recs, r)
+			}
+		}
+		count(a.OnRecords(at, recs))
+	}
+	if starved > 0 || samples < 15*burst/5 {
+		t.Errorf("%d starved of %d samples, want 0 of at least %d", starved, samples, 15*burst/5)
+	}
+	if hold := a.Stats().GrantHold; hold < 375*time.Millisecond || hold > 390*time.Millisecond {
+		t.Errorf("hold %v, want 375 to 390 ms", hold)
+	}
+}
+
+// A backlog without grants gives one sample of 0 per T, the first one within
+// lag, T and hold, and they end after 2 s of a silent modem.
+func TestStarvedRate(t *testing.T) {
+	a := newAssembler(t, Config{Period: 5 * time.Millisecond, Lag: 8 * time.Millisecond, Settle: -1})
+	g := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: 100, Bytes: 500}
+	b := g
+	b.Kind, b.Code, b.Form, b.LCGs, b.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, 1, diag.TriggerPeriodic
+	b.Index[0] = 55
+	a.OnRecords(start(), []diag.Record{g, b})
+	var first, last time.Duration
+	n := 0
+	for {
+		next := a.NextTimeout()
+		if next.IsZero() {
+			break
+		}
+		for _, s := range a.OnTimeout(next).Samples {
+			if eta, ok := s.Ratio(); !ok || eta != 0 || s.Window != 5*time.Millisecond {
+				t.Fatalf("%+v", s)
+			}
+			if n++; n == 1 {
+				first = next.Sub(start())
+			}
+			last = next.Sub(start())
+		}
+		if n > 1000 {
+			t.Fatal("starved for ever")
+		}
+	}
+	if first < 25*time.Millisecond || first > 30*time.Millisecond { // 5 + 7 + 15
+		t.Errorf("first starved sample after %v, want 25 to 30 ms", first)
+	}
+	if n < 398 || n > 402 || last < 2*time.Second || last > 2050*time.Millisecond {
+		t.Errorf("%d starved samples until %v, want about 400 in 2 s", n, last)
+	}
+}
+
+// Any sequence of operations: no panic, times not after now and ascending
+// within a slice, NextTimeout moves on, sums as the records say.
+func FuzzAssembler(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte{0, 10, 0, 0, 100, 3, 1, 10, 0, 0, 40, 1, 3, 200, 0, 0, 0, 0})
+	f.Add([]byte{4, 1, 0, 0, 0, 0, 0, 10, 0, 50, 100, 3, 1, 10, 0, 50, 40, 1, 3, 255, 255, 0, 0, 0, 2, 0, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		a := newAssembler(t, Config{Settle: -1})
+		now, high := start(), start()
+		var granted, samples int
+		sum := 0
+		check := func(tel gbr.Telemetry) {
+			prev := time.Time{}
+			for _, g := range tel.Grants {
+				if g.At.Before(prev) || g.At.After(high) || g.Bytes <= 0 {
+					t.Fatalf("grant %+v at %v", g, high)
+				}
+				prev = g.At
+				sum += g.Bytes
+			}
+			prev = time.Time{}
+			for _, r := range tel.Reports {
+				if r.At.Before(prev) || r.At.After(high) || r.Low < 0 || r.High != -1 && r.High < r.Low {
+					t.Fatalf("report %+v at %v", r, high)
+				}
+				prev = r.At
+			}
+			prev = time.Time{}
+			for _, s := range tel.Samples {
+				if s.At.Before(prev) || s.At.After(high) || s.Window <= 0 && !s.Idle() || s.Window > maxWindow*time.Millisecond ||
+					s.Granted < 0 || s.ReportedLow < 0 || s.Reported < s.ReportedLow {
+					t.Fatalf("sample %+v at %v", s, high)
+				}
+				prev = s.At
+				granted += s.Granted
+				samples++
+			}
+		}
+		for len(ops) >= 6 {
+			op, x, arg, n := ops[0]%6, int(binary.LittleEndian.Uint16(ops[1:])), int(ops[3]), int(ops[4])
+			flags := ops[5]
+			ops = ops[6:]
+			r := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: x, Cell: int(flags >> 6), Bytes: n * arg}
+			if flags&1 != 0 {
+				r.Logged = diag.TimestampOf(now)
+			}
+			if flags&2 != 0 {
+				r.Code = diag.LogB064
+			}
+			switch op {
+			case 0:
+				check(a.OnRecord(now, r))
+			case 1:
+				b := r
+				b.Kind, b.Code, b.Form, b.LCGs = diag.KindBSR, diag.LogB064, diag.Form(flags>>2&3), 15
+				b.Trigger = diag.Trigger(flags >> 4 & 3)
+				b.Index[arg&3] = uint8(n)
+				check(a.OnRecords(now, []diag.Record{r, b}))
+			case 2:
+				r.PCI, r.HasPCI, r.Retx, r.Radio = arg, true, int(flags>>4&1), uint32(flags>>5&1)
+				check(a.OnRecord(now, r))
+			case 3:
+				now = now.Add(time.Duration(x) * time.Duration(1+arg) * 100 * time.Microsecond)
+			case 4:
+				now = now.Add(-time.Duration(x) * time.Millisecond)
+			case 5:
+				check(a.OnRecord(now, diag.Record{Kind: diag.KindConfig, RAT: diag.LTE, PeriodicBSR: time.Duration(x) * time.Millisecond}))
+			}
+			if now.After(high) {
+				high = now
+			}
+			for i := 0; ; i++ {
+				next := a.NextTimeout()
+				if next.IsZero() || next.After(high) {
+					break
+				}
+				if i > 100000 {
+					t.Fatal("NextTimeout does not move on")
+				}
+				tel := a.OnTimeout(high)
+				check(tel)
+			}
+		}
+		if granted > sum {
+			t.Fatalf("%d bytes in %d windows, %d granted", granted, samples, sum)
+		}
+	})
+}
+
+func BenchmarkOnRecord(b *testing.B) {
+	a := newAssembler(b, Config{Settle: -1})
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		ms := i / 2
+		r := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: ms % wrap, Bytes: 1000}
+		if i&1 == 1 {
+			r.Kind, r.Code, r.Form, r.LCGs, r.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, 1, diag.TriggerPadding
+			if ms%5 == 0 {
+				r.Trigger = diag.TriggerPeriodic
+			}
+			r.Index[0] = 50
+		}
+		a.OnRecord(start().Add(time.Duration(ms)*time.Millisecond), r)
+		i++
+	}
+}
+
+func TestOnRecordAllocations(t *testing.T) {
+	a := newAssembler(t, Config{Settle: -1})
+	ms, samples := 0, 0
+	step := func() {
+		at := start().Add(time.Duration(ms) * time.Millisecond)
+		r := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: ms % wrap, Bytes: 1000}
+		a.OnRecord(at, r)
+		if ms%5 == 0 {
+			r.Kind, r.Code, r.Form, r.LCGs, r.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, 1, diag.TriggerPeriodic
+			r.Index[0] = 50
+			samples += len(a.OnRecord(at, r).Samples)
+		}
+		samples += len(a.OnTimeout(at).Samples)
+		a.NextTimeout()
+		ms++
+	}
+	for range 1000 {
+		step()
+	}
+	if n := testing.AllocsPerRun(10000, step); n != 0 {
+		t.Errorf("%.3f allocations per ms, want 0", n)
+	}
+	if samples < 2000 {
+		t.Errorf("%d samples", samples)
+	}
+}
