@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/modemlink/diag"
+	"github.com/gbrcc/gbrcc/modemlink/ratio"
+)
+
+// readBytes is one read from the port: larger than any burst that matters for
+// latency, and bounded.
+const readBytes = 16 << 10
+
+// DiagConfig configures [NewDiag].
+type DiagConfig struct {
+	// Ratio tunes how records become windows.
+	Ratio ratio.Config
+	// AliveWhileOpen takes an open port as a live modem even when no byte
+	// comes. An emulated modem needs it, which is silent when idle.
+	AliveWhileOpen bool
+	// Logger is nil for none.
+	Logger *slog.Logger
+}
+
+// Diag is the source of a modem's diagnostic byte stream.
+type Diag struct {
+	r   io.Reader
+	cfg DiagConfig
+
+	dec     diag.Decoder
+	asm     *ratio.Assembler
+	records []diag.Record
+	batch   gbr.Telemetry
+	config  gbr.RadioConfig
+	emitted time.Time
+}
+
+// NewDiag makes a source of an HDLC byte stream, as a modem's diagnostic port or
+// an emulated modem writes it: mode and log mask are set already. If r is an
+// io.Closer, Run closes it at its end, and that must end a Read under way.
+// Otherwise a Read under way goes on after Run.
+func NewDiag(r io.Reader, cfg DiagConfig) (*Diag, error) {
+	asm, err := ratio.New(cfg.Ratio)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+
+	return &Diag{r: r, cfg: cfg, asm: asm}, nil
+}
+
+// Stats tells what was decoded and what skipped. Call it after Run.
+func (d *Diag) Stats() diag.Stats { return d.dec.Stats() }
+
+// chunk is one read.
+type chunk struct {
+	data []byte
+	err  error
+}
+
+// Run reads until the stream ends, which is no error, or ctx does.
+func (d *Diag) Run(ctx context.Context, emit func(gbr.Telemetry)) error {
+	stop := make(chan struct{})
+	chunks := make(chan chunk)
+	go func() {
+		defer close(chunks)
+		read(d.r, chunks, stop)
+	}()
+	defer func() {
+		close(stop)
+		if c, ok := d.r.(io.Closer); ok {
+			_ = c.Close() // nothing was written
+			for range chunks {
+			}
+		}
+		d.report()
+	}()
+
+	d.emitted = time.Now()
+	timer := time.NewTimer(aliveEvery)
+	defer timer.Stop()
+	for {
+		timer.Reset(d.wait(time.Now()))
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case c, ok := <-chunks:
+			now := time.Now()
+			switch {
+			case !ok || errors.Is(c.err, io.EOF):
+				return nil
+			case c.err != nil:
+				return fmt.Errorf("source: diagnostic port: %w", c.err)
+			}
+			d.decode(now, c.data)
+			d.onTimeout(now)
+			d.emit(now, true, emit)
+		case now := <-timer.C:
+			d.onTimeout(now)
+			d.emit(now, d.cfg.AliveWhileOpen, emit)
+		}
+	}
+}
+
+// read hands on what r gives, in two buffers by turns: the receiver is done with
+// one when it takes the other.
+func read(r io.Reader, out chan<- chunk, stop <-chan struct{}) {
+	var bufs [2][readBytes]byte
+	for i := 0; ; i = 1 - i {
+		n, err := r.Read(bufs[i][:])
+		for _, c := range [...]chunk{{data: bufs[i][:n]}, {err: err}} {
+			if len(c.data) == 0 && c.err == nil {
+				continue
+			}
+			select {
+			case out <- c:
+			case <-stop:
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (d *Diag) decode(now time.Time, data []byte) {
+	d.dec.Write(data)
+	for {
+		var err error
+		d.records, err = d.dec.Next(d.records[:0])
+		if len(d.records) > 0 { // of one log packet
+			d.collect(d.asm.OnRecords(now, d.records))
+		}
+		if err != nil {
+			return // it needs more bytes
+		}
+	}
+}
+
+func (d *Diag) onTimeout(now time.Time) {
+	if t := d.asm.NextTimeout(); !t.IsZero() && !t.After(now) {
+		d.collect(d.asm.OnTimeout(now))
+	}
+}
+
+// wait is until the assembler or a sign of life is due.
+func (d *Diag) wait(now time.Time) time.Duration {
+	wait := time.Hour // of nothing but bytes to come
+	if d.cfg.AliveWhileOpen {
+		wait = d.emitted.Add(aliveEvery).Sub(now)
+	}
+	if t := d.asm.NextTimeout(); !t.IsZero() {
+		wait = min(wait, t.Sub(now))
+	}
+
+	return max(wait, 0)
+}
+
+// collect copies t, which the assembler reuses, into the batch.
+func (d *Diag) collect(t gbr.Telemetry) {
+	d.batch.Samples = append(d.batch.Samples, t.Samples...)
+	d.batch.Grants = append(d.batch.Grants, t.Grants...)
+	d.batch.Reports = append(d.batch.Reports, t.Reports...)
+	if t.Config != nil {
+		d.config = *t.Config
+		d.batch.Config = &d.config
+	}
+}
+
+// emit gives the batch away if there is one, or a sign of life if one is due
+// and the modem is alive.
+func (d *Diag) emit(now time.Time, alive bool, emit func(gbr.Telemetry)) {
+	b := &d.batch
+	if len(b.Samples)+len(b.Grants)+len(b.Reports) == 0 && b.Config == nil {
+		if alive && now.Sub(d.emitted) >= aliveEvery {
+			d.emitted = now
+			emit(gbr.Telemetry{})
+		}
+
+		return
+	}
+	// Log packets overlap in time; a batch ascends.
+	slices.SortStableFunc(b.Samples, func(x, y gbr.Sample) int { return x.At.Compare(y.At) })
+	slices.SortStableFunc(b.Grants, func(x, y gbr.Grant) int { return x.At.Compare(y.At) })
+	slices.SortStableFunc(b.Reports, func(x, y gbr.Report) int { return x.At.Compare(y.At) })
+	d.emitted = now
+	emit(*b)
+	b.Samples, b.Grants, b.Reports, b.Config = b.Samples[:0], b.Grants[:0], b.Reports[:0], nil
+}
+
+// report says once what was not understood; it is why there is no telemetry.
+func (d *Diag) report() {
+	s := d.dec.Stats()
+	d.cfg.Logger.Info("source: diagnostic stream ended", "frames", s.Frames, "bad_crc", s.BadCRC, "log_packets", s.Logs,
+		"encrypted", s.Encrypted, "lost_bytes", s.Lost)
+	for _, c := range s.Codes {
+		if c.Unsupported+c.Bad > 0 {
+			d.cfg.Logger.Warn("source: log packets skipped", "code", c.Code, "version", c.Version, "unsupported", c.Unsupported,
+				"bad", c.Bad, "err", c.Err)
+		}
+	}
+}

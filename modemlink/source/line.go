@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
+)
+
+// Kinds of lines. A sample, the usual one, has no kind.
+const (
+	kindSample = ""
+	kindGrant  = "grant"
+	kindReport = "report"
+	kindConfig = "config"
+)
+
+// Limits of a recording's numbers. What is beyond is a mistake, not a modem.
+const (
+	maxBytes  = 1 << 30
+	maxMs     = 1e10 // 115 days
+	maxSpanMs = 1e7  // of a window or timer: nearly 3 h
+	maxAgeMs  = 1e4
+	maxPCI    = 1007 // TS 38.211 7.4.2.1
+	maxCell   = 63
+	maxSFN    = 1023
+)
+
+// line is one line of a recording, a JSON object. A sample is
+//
+//	{"t_ms":1000,"sfn":512,"bsr_bytes":1552,"bsr_bytes_low":1326,"grant_bytes":700,
+//	 "ratio":0.451,"period_ms":5,"rat":"lte","flags":[]}
+//
+//	t_ms            end of the window on air; any epoch
+//	sfn             system frame number there, -1 for unknown
+//	bsr_bytes       upper edge of the reported bin, 0 for an empty queue
+//	bsr_bytes_low   its lower edge
+//	grant_bytes     first-transmission bytes in the window
+//	ratio           grant_bytes / bsr_bytes, null when idle; not read
+//	period_ms       periodicBSR-Timer or the observed spacing, 0 for unknown
+//	rat             "lte", "nr" or "unknown"
+//	flags           "idle", "starved"; not read
+//	window_ms       time in which grant_bytes were granted; period_ms when it is
+//	                missing
+//	age_ms          how much later than t_ms it came out of the modem; 0
+//
+// Of these t_ms, bsr_bytes and grant_bytes must be there. Lines with a "kind" are
+// the events behind the samples: "grant" (t_ms, grant_bytes, cell), "report"
+// (t_ms, bsr_bytes or null for no upper edge, bsr_bytes_low, padding) and
+// "config" (t_ms, rat, period_ms, lag_ms, pci or null). Keys and kinds that are
+// not known are ignored.
+type line struct {
+	Kind        string   `json:"kind"`
+	TMs         *float64 `json:"t_ms"`
+	SFN         *int64   `json:"sfn"`
+	BSRBytes    *int64   `json:"bsr_bytes"`
+	BSRBytesLow *int64   `json:"bsr_bytes_low"`
+	GrantBytes  *int64   `json:"grant_bytes"`
+	PeriodMs    float64  `json:"period_ms"`
+	WindowMs    *float64 `json:"window_ms"`
+	AgeMs       float64  `json:"age_ms"`
+	RAT         string   `json:"rat"`
+	Cell        int64    `json:"cell"`
+	Padding     bool     `json:"padding"`
+	LagMs       float64  `json:"lag_ms"`
+	PCI         *int64   `json:"pci"`
+}
+
+// item is a line's content. Times are durations since the recording's epoch.
+type item struct {
+	kind string
+	// at is on air, out when the modem gave it away.
+	at, out time.Duration
+	sample  gbr.Sample
+	grant   gbr.Grant
+	report  gbr.Report
+	config  gbr.RadioConfig
+}
+
+// parseLine reads one line. ok is false for a kind that is not known.
+func parseLine(data []byte) (it item, ok bool, err error) {
+	var l line
+	if err := json.Unmarshal(data, &l); err != nil {
+		return it, false, jsonError(err)
+	}
+	if l.TMs == nil {
+		return it, false, errors.New("t_ms is missing")
+	}
+	if err := l.check(); err != nil {
+		return it, false, err
+	}
+	it.kind, it.at = l.Kind, millis(*l.TMs)
+	it.out = it.at + millis(l.AgeMs)
+	switch l.Kind {
+	case kindSample:
+		if l.BSRBytes == nil || l.GrantBytes == nil {
+			return it, false, errors.New("a sample needs bsr_bytes and grant_bytes")
+		}
+		window := l.PeriodMs
+		if l.WindowMs != nil {
+			window = *l.WindowMs
+		}
+		low := *l.BSRBytes
+		if l.BSRBytesLow != nil {
+			low = *l.BSRBytesLow
+		}
+		it.sample = gbr.Sample{
+			Window: millis(window), Granted: int(*l.GrantBytes), Reported: int(*l.BSRBytes), ReportedLow: int(low),
+		}
+		it.config = gbr.RadioConfig{RAT: parseRAT(l.RAT), Period: millis(l.PeriodMs), PCI: -1}
+	case kindGrant:
+		if l.GrantBytes == nil {
+			return it, false, errors.New("a grant needs grant_bytes")
+		}
+		it.grant = gbr.Grant{Bytes: int(*l.GrantBytes), Cell: int(l.Cell)}
+	case kindReport:
+		if l.BSRBytesLow == nil {
+			return it, false, errors.New("a report needs bsr_bytes_low")
+		}
+		it.report = gbr.Report{Low: int(*l.BSRBytesLow), High: -1, Padding: l.Padding}
+		if l.BSRBytes != nil {
+			it.report.High = int(*l.BSRBytes)
+		}
+	case kindConfig:
+		it.config = gbr.RadioConfig{RAT: parseRAT(l.RAT), Period: millis(l.PeriodMs), Lag: millis(l.LagMs), PCI: -1}
+		if l.PCI != nil {
+			it.config.PCI = int(*l.PCI)
+		}
+	default:
+		return it, false, nil
+	}
+
+	return it, true, nil
+}
+
+// check looks at every number, whatever the kind.
+func (l *line) check() error {
+	for _, f := range [...]struct {
+		name     string
+		v        *float64
+		low, top float64
+	}{
+		{"t_ms", l.TMs, -maxMs, maxMs},
+		{"period_ms", &l.PeriodMs, 0, maxSpanMs},
+		{"window_ms", l.WindowMs, 0, maxSpanMs},
+		{"lag_ms", &l.LagMs, 0, maxSpanMs},
+		{"age_ms", &l.AgeMs, 0, maxAgeMs},
+	} {
+		if f.v != nil && !(*f.v >= f.low && *f.v <= f.top) {
+			return fmt.Errorf("%s is %g, not within %g..%g", f.name, *f.v, f.low, f.top)
+		}
+	}
+	for _, f := range [...]struct {
+		name     string
+		v        *int64
+		low, top int64
+	}{
+		{"sfn", l.SFN, -1, maxSFN},
+		{"bsr_bytes", l.BSRBytes, 0, maxBytes},
+		{"bsr_bytes_low", l.BSRBytesLow, 0, maxBytes},
+		{"grant_bytes", l.GrantBytes, 0, maxBytes},
+		{"cell", &l.Cell, 0, maxCell},
+		{"pci", l.PCI, 0, maxPCI},
+	} {
+		if f.v != nil && (*f.v < f.low || *f.v > f.top) {
+			return fmt.Errorf("%s is %d, not within %d..%d", f.name, *f.v, f.low, f.top)
+		}
+	}
+	if l.BSRBytes != nil && l.BSRBytesLow != nil && *l.BSRBytesLow > *l.BSRBytes {
+		return fmt.Errorf("bsr_bytes_low %d is above bsr_bytes %d", *l.BSRBytesLow, *l.BSRBytes)
+	}
+	switch l.RAT {
+	case "", "lte", "nr", "unknown":
+		return nil
+	default:
+		return fmt.Errorf("rat is %.20q, not lte, nr or unknown", l.RAT)
+	}
+}
+
+// jsonError says it without the names of Go types.
+func jsonError(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		if wrong.Field == "" {
+			return fmt.Errorf("want a JSON object, not a %s", wrong.Value)
+		}
+
+		return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+	}
+
+	return fmt.Errorf("not JSON: %w", err)
+}
+
+func parseRAT(s string) gbr.RAT {
+	switch s {
+	case "lte":
+		return gbr.RATLTE
+	case "nr":
+		return gbr.RATNR
+	default:
+		return gbr.RATUnknown
+	}
+}
+
+// millis rounds to microseconds, the resolution of recordings.
+func millis(ms float64) time.Duration {
+	return time.Duration(math.Round(ms*1e3)) * time.Microsecond
+}
