@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+// Package interceptor plugs the dual-loop estimator of package gbr into Pion as
+// a bandwidth estimator: it writes the transport-wide sequence numbers, paces
+// and sends the packets, reads the congestion feedback, takes in the modem's
+// telemetry and tells the encoder its rate.
+//
+// # Quick start
+//
+//	media, registry := &webrtc.MediaEngine{}, &pion.Registry{}
+//	// media.RegisterDefaultCodecs() ...
+//	factory, err := cc.NewInterceptor(interceptor.Factory(
+//		interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000)))
+//	factory.OnNewPeerConnection(func(_ string, bwe cc.BandwidthEstimator) {
+//		bwe.OnTargetBitrateChange(encoder.SetBitRate)
+//		est := bwe.(*interceptor.Estimator)
+//		go link.Run(ctx, est.PushTelemetry) // what the modem says
+//	})
+//	registry.Add(factory)                                         // first
+//	err = webrtc.ConfigureTWCCHeaderExtensionSender(media, registry) // second
+//	err = webrtc.RegisterDefaultInterceptors(media, registry)        // then the rest
+//
+// and, for every sender, a loop on RTPSender.Read: Pion hands RTCP to the
+// interceptors only while the application reads it. The estimator says so in
+// the log when it misses feedback for a second.
+//
+// # Chain order
+//
+// Pion wraps the first interceptor that is added innermost, next to SRTP.
+//
+//	track -> NACK responder -> FlexFEC* -> TWCC extension -> [Estimator] -> SRTP
+//	         (resends as RTX)                                  queue,
+//	                                                           number, send
+//
+// The estimator comes first so that all that leaves passes its pacer,
+// retransmissions and FEC included, and because only pkg/cc hands the NACK
+// responder the target rate that limits retransmissions. FlexFEC (*), when it is
+// used, is added between the estimator and the TWCC extension: it then
+// protects packets of the length that is sent, and the one thing that differs
+// is the number in a recovered packet, which nobody reads.
+//
+// # What the writer does
+//
+// A packet is copied, queued and numbered at the moment it really leaves, by
+// one counter over all streams. What does not leave takes no number, so a
+// packet that the pacer refuses is not a loss to the receiver's feedback. The
+// extension of ConfigureTWCCHeaderExtensionSender is overwritten, or added where
+// it was negotiated and is missing. RTX packets get their RTP number at that
+// moment too: Pion reserves one for every packet it might resend and reuses it
+// for a second resend, which SRTP takes for gaps and replays.
+//
+// Write returns no error for a packet that the full queue refuses: it is
+// dropped and counted, as a router would. WriteSample of Pion's tracks hands
+// an error of the chain to the application, and most applications end the
+// call then. The gap that stays in the stream's RTP numbers is what lets the
+// receiver notice: it sends a NACK, and the responder, which has seen the
+// packet, resends it when there is room. A refused resend is given back to the
+// responder as not sent, so that the next NACK is answered.
+//
+// A write to the next writer that reports 0 bytes and no error has not left:
+// that is what Pion says before DTLS is done.
+//
+// # Concurrency
+//
+// All methods are safe for concurrent use. One mutex guards the core, the
+// pacer and the packet history, and is never held over foreign code, except a
+// Recorder. One goroutine runs the timers and sends; another one calls the
+// target bitrate callback, so that a slow encoder does not delay packets; a
+// third one writes the event log. All end with Close.
+//
+// # Units
+//
+// Rates are bit/s, sizes bytes on the link: RTP header and payload, 10 bytes
+// SRTP tag (RFC 3711 section 5.2), 28 bytes IPv4 and UDP. Times of the receiver
+// are [gcc.RemoteTime].
+//
+// # Files
+//
+//	estimator.go  Estimator: the mutex, the core, the callbacks
+//	pacer.go      the loop: timers, sending, what has silently gone wrong
+//	writer.go     a stream: copy, queue, number
+//	history.go    what was sent, by transport-wide or RTP number
+//	feedback.go   TWCC and RFC 8888 reports -> gcc.PacketResult
+//	factory.go    Factory for cc.NewInterceptor
+//	option.go     options
+//	stats.go      keys of GetStats
+//	eventlog.go   events as JSON lines
+//	errors.go     errors
+//
+// # Deviations from Pion's estimator (pkg/gcc of interceptor v0.1.51)
+//
+//   - Retransmissions and FEC are sent; Pion's pacers drop what has not the
+//     media SSRC.
+//   - The queue is bounded in time, and nothing is sent above the rate because
+//     a timer has fired.
+//   - The history holds 10 s, at most 16384 packets, not 250 packets.
+//   - Callbacks come in order, and the first one tells the present rate.
+//   - WriteRTCP never fails: its error would end the application's RTCP reader.
+package interceptor

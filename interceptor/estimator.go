@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+
+package interceptor
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	pion "github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/cc"
+	"github.com/pion/logging"
+	"github.com/pion/rtcp"
+
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/gcc"
+	"github.com/gbrcc/gbrcc/gcc/pacing"
+)
+
+var _ cc.BandwidthEstimator = (*Estimator)(nil)
+
+// Estimator is the bandwidth estimator of one PeerConnection. Make it with
+// [NewEstimator], or let pkg/cc make it with [Factory]. It is safe for
+// concurrent use and must be closed, which a PeerConnection does for the ones
+// it has made.
+type Estimator struct {
+	log    logging.LeveledLogger
+	events *EventLog     // nil when off
+	rec    gcc.Recorder  // nil when off
+	epoch  time.Time     // see now
+	wake   chan struct{} // the loop's: something is due earlier
+	notify chan struct{} // the notifier's: the target or the callback is new
+	done   chan struct{} // closed by Close
+	pool   sync.Pool     // of *packet
+
+	loopDone, notifierDone, flusherDone chan struct{}
+
+	mu      sync.Mutex
+	core    *gbr.Estimator
+	pacer   *pacing.Pacer[*packet]
+	history *history
+	reader  feedbackReader
+	rtx     map[uint32]*rtxNumbers
+	count   counters
+	closed  bool
+
+	// transport is true once a stream has the transport-wide extension. Streams
+	// that have only RFC 8888 are not tracked then: the two kinds of report do
+	// not share a clock.
+	transport bool
+
+	target gbr.Target // as last told to pacer and notifier
+	// sleepUntil is when the loop wakes by itself: zero while it is awake.
+	sleepUntil time.Time
+	// coreNotBefore keeps a core that is always due from spinning the loop.
+	coreNotBefore time.Time
+	watch         watchdog
+
+	callback  func(int)
+	calling   bool // the callback runs now
+	delivered int  // the latest value it was given, 0 for none yet
+}
+
+// NewEstimator returns a running Estimator.
+func NewEstimator(opts ...Option) (*Estimator, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	outer, err := cfg.outer()
+	if err != nil {
+		return nil, fmt.Errorf("interceptor: outer loop: %w", err)
+	}
+	core, err := gbr.NewEstimator(outer, cfg.core)
+	if err != nil {
+		return nil, fmt.Errorf("interceptor: %w", err)
+	}
+	pacer, err := pacing.New[*packet](pacing.Config{MaxQueue: cfg.maxQueue})
+	if err != nil {
+		return nil, fmt.Errorf("interceptor: %w", err)
+	}
+	h := newHistory()
+	e := &Estimator{
+		log:          cfg.loggers.NewLogger("gbrcc"),
+		events:       cfg.events,
+		rec:          cfg.core.Recorder,
+		epoch:        time.Now(),
+		wake:         make(chan struct{}, 1),
+		notify:       make(chan struct{}, 1),
+		done:         make(chan struct{}),
+		loopDone:     make(chan struct{}),
+		notifierDone: make(chan struct{}),
+		flusherDone:  make(chan struct{}),
+		core:         core,
+		pacer:        pacer,
+		history:      h,
+		reader:       feedbackReader{history: h},
+		rtx:          map[uint32]*rtxNumbers{},
+	}
+	e.pool.New = func() any { return new(packet) }
+	e.follow(e.now())
+	go e.loop()
+	go e.notifier()
+	go e.flusher()
+
+	return e, nil
+}
+
+// AddStream implements cc.BandwidthEstimator: it returns the writer that queues
+// the packets of a stream, of its RTX stream and of its FEC stream for next.
+func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.RTPWriter {
+	s := newStream(e, info, next)
+	e.mu.Lock()
+	now := e.now()
+	e.history.expire(now)
+	if s.tracking == byTransport {
+		e.transport = true
+	}
+	if info.SSRCRetransmission != 0 {
+		// The numbers of a stream that is bound again go on: SSRC and key are
+		// the same.
+		if s.rtx = e.rtx[info.SSRCRetransmission]; s.rtx == nil {
+			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission}
+			e.rtx[s.rtx.ssrc] = s.rtx
+		}
+	}
+	warn := s.tracking == untracked && !e.watch.saidUntracked
+	if warn {
+		e.watch.saidUntracked = true
+	}
+	if e.rec != nil {
+		e.rec.Record(now, StreamEvent{
+			SSRC: info.SSRC, RTX: info.SSRCRetransmission, FEC: info.SSRCForwardErrorCorrection,
+			MIME: info.MimeType, Feedback: s.tracking.String(),
+		})
+	}
+	e.mu.Unlock()
+	if warn {
+		e.log.Warnf("stream %d (%s) has no congestion feedback, its packets are paced but not measured: call "+
+			"webrtc.ConfigureTWCCHeaderExtensionSender before making the PeerConnection, and let the "+
+			"remote peer accept %s", info.SSRC, info.MimeType, transportCCURI)
+	}
+
+	return s
+}
+
+// WriteRTCP implements cc.BandwidthEstimator: it takes in what Pion has read.
+// It always returns nil: pkg/cc would pass an error on to the application's
+// reader. Feedback that cannot be read is counted, see [StatFeedbackMalformed].
+func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	now := e.now()
+	e.watch.rtcp = true
+	changed := false
+	for _, pkt := range pkts {
+		var results []gcc.PacketResult
+		var err error
+		switch fb := pkt.(type) {
+		case *rtcp.TransportLayerCC:
+			if fb != nil {
+				results, err = e.reader.onTransportCC(now, fb)
+			}
+		case *rtcp.CCFeedbackReport:
+			if fb != nil {
+				results = e.reader.onCCFB(now, fb)
+			}
+		}
+		if err != nil {
+			e.count.malformed++
+			if e.rec != nil {
+				e.rec.Record(now, MalformedEvent{err.Error()})
+			}
+		}
+		if len(results) > 0 {
+			e.count.reports++
+			e.watch.heard()
+			e.core.OnFeedback(now, gcc.Feedback{Packets: results})
+			changed = true
+		}
+	}
+	if changed {
+		e.follow(now)
+		e.kick(now)
+	}
+
+	return nil
+}
+
+// PushTelemetry takes in what the modem says. It returns at once and is meant to
+// be the sink of a link's client; t is not kept.
+func (e *Estimator) PushTelemetry(t gbr.Telemetry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	now := e.now()
+	e.core.OnTelemetry(now, t)
+	e.follow(now)
+	e.kick(now)
+}
+
+// PushSample is PushTelemetry with a single sample.
+func (e *Estimator) PushSample(s gbr.Sample) {
+	e.PushTelemetry(gbr.Telemetry{Samples: []gbr.Sample{s}})
+}
+
+// Target returns all that the estimator wants now.
+func (e *Estimator) Target() gbr.Target {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.core.Target()
+}
+
+// GetTargetBitrate implements cc.BandwidthEstimator: the encoder's rate in
+// bit/s.
+func (e *Estimator) GetTargetBitrate() int { return e.Target().BitrateBps }
+
+// OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
+// present target in bit/s and then with every new one. It replaces the callback
+// before; nil is none.
+//
+// Calls come from one goroutine, one after the other, with no lock held; f may
+// take its time, and may call any method. Values that are outdated when f
+// returns are left out, so the last call always has the latest target. A call
+// that is under way when Close is called may end after it; none starts.
+func (e *Estimator) OnTargetBitrateChange(f func(bitrate int)) {
+	e.mu.Lock()
+	e.callback, e.delivered = f, 0
+	e.mu.Unlock()
+	signal(e.notify)
+}
+
+// Close ends the goroutines and drops what is queued. It may be called any
+// number of times, from anywhere. The streams return [ErrClosed] from then on.
+func (e *Estimator) Close() error {
+	e.mu.Lock()
+	first, calling := !e.closed, e.calling
+	e.closed = true
+	e.mu.Unlock()
+	if first {
+		close(e.done)
+	}
+	<-e.loopDone
+	<-e.flusherDone
+	// The callback itself may be who closes: it cannot be waited for.
+	if !calling {
+		<-e.notifierDone
+	}
+	if first {
+		e.drain()
+		if e.events != nil {
+			return e.events.Flush()
+		}
+	}
+
+	return nil
+}
+
+// drain drops what is queued. Nothing is pushed after closed is set.
+func (e *Estimator) drain() {
+	var dropped []*packet
+	e.mu.Lock()
+	e.pacer.Drain(func(p *packet) { dropped = append(dropped, p) })
+	e.mu.Unlock()
+	for _, p := range dropped {
+		e.release(p, false)
+	}
+}
+
+// follow makes pacer and encoder follow the core. Called with mu held, after
+// every input.
+func (e *Estimator) follow(now time.Time) {
+	t := e.core.Target()
+	if t.PacingBps != e.target.PacingBps {
+		e.pacer.SetRate(now, t.PacingBps)
+	}
+	if t.BitrateBps != e.target.BitrateBps {
+		signal(e.notify)
+	}
+	e.target = t
+}
+
+// notifier calls the callback until Close.
+func (e *Estimator) notifier() {
+	defer close(e.notifierDone)
+	for {
+		select {
+		case <-e.done:
+			return
+		case <-e.notify:
+		}
+		for {
+			e.mu.Lock()
+			f, bitrate := e.callback, e.target.BitrateBps
+			if e.closed || f == nil || bitrate == e.delivered {
+				e.mu.Unlock()
+
+				break
+			}
+			e.delivered, e.calling = bitrate, true
+			e.mu.Unlock()
+			f(bitrate)
+			e.mu.Lock()
+			e.calling = false
+			e.mu.Unlock()
+		}
+	}
+}
+
+// flusher writes the event log until Close, which writes the rest.
+func (e *Estimator) flusher() {
+	defer close(e.flusherDone)
+	if e.events == nil {
+		return
+	}
+	tick := time.NewTicker(eventFlushInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-e.done:
+			return
+		case <-tick.C:
+			if err := e.events.Flush(); err != nil {
+				e.log.Warnf("no more events are written: %v", err)
+
+				return
+			}
+		}
+	}
+}
+
+// now reads the clock. All times have the wall clock of the start plus what the
+// monotonic one has counted since, so that recorded times agree with each other
+// whatever happens to the wall clock.
+func (e *Estimator) now() time.Time { return e.epoch.Add(time.Since(e.epoch)) }
+
+// signal wakes a goroutine that waits on c, or will.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+
+package interceptor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pion/rtcp"
+
+	"github.com/gbrcc/gbrcc/gcc"
+)
+
+const (
+	// draft-holmer-rmcat-transport-wide-cc-extensions-01 3.1: the reference
+	// time counts 64 ms in 24 bits and wraps after 12.4 days.
+	referenceUnit = 64_000 // us
+	referenceBits = 24
+
+	// RFC 8888 3.1: the offset counts 1/1024 s in 13 bits. 0x1FFE stands for
+	// itself and all above, 0x1FFF for unknown or after the report's time.
+	arrivalOver    = 0x1FFE
+	arrivalUnknown = 0x1FFF
+)
+
+// feedbackReader turns receiver reports into packet results. Not safe for
+// concurrent use.
+type feedbackReader struct {
+	history *history
+
+	reference, ntp unwrapper
+
+	// unknown counts what reports say of packets that are not in the history,
+	// repeated what they have said before, untimed the packets that arrived at
+	// an unknown time.
+	unknown, repeated, untimed int64
+}
+
+// onTransportCC reads a report by transport-wide number. The results ascend by
+// Seq. On an error nothing of the report has been used.
+//
+// The base of arrival times is the receiver's reference time.
+func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC) ([]gcc.PacketResult, error) {
+	if err := checkTransportCC(fb); err != nil || fb.PacketStatusCount == 0 {
+		return nil, err
+	}
+	arrival := gcc.RemoteTime(r.reference.unwrap(int64(fb.ReferenceTime), referenceBits) * referenceUnit)
+	results := make([]gcc.PacketResult, 0, min(int(fb.PacketStatusCount), historyStart))
+	deltas := fb.RecvDeltas
+	seq, left := fb.BaseSequenceNumber, int(fb.PacketStatusCount)
+	for _, chunk := range fb.PacketChunks {
+		for i := 0; left > 0; i++ {
+			symbol, ok := chunkSymbol(chunk, i)
+			if !ok {
+				break
+			}
+			// A delta is there whether or not the packet is known to us.
+			if timed(symbol) {
+				arrival += gcc.RemoteTime(deltas[0].Delta)
+				deltas = deltas[1:]
+			}
+			if e := r.history.transport.find(now, seq); e == nil {
+				r.unknown++
+			} else {
+				results = r.settle(results, e, symbol != rtcp.TypeTCCPacketNotReceived, timed(symbol), arrival)
+			}
+			seq++
+			left--
+		}
+	}
+
+	return ascending(results), nil
+}
+
+// checkTransportCC makes sure that a report can be read to its end.
+func checkTransportCC(fb *rtcp.TransportLayerCC) error {
+	left, need := int(fb.PacketStatusCount), 0
+	for _, chunk := range fb.PacketChunks {
+		switch c := chunk.(type) {
+		case *rtcp.RunLengthChunk:
+			if c == nil {
+				return fmt.Errorf("%w: empty chunk", errMalformed)
+			}
+			n := min(int(c.RunLength), left)
+			if timed(c.PacketStatusSymbol) {
+				need += n
+			}
+			left -= n
+		case *rtcp.StatusVectorChunk:
+			if c == nil {
+				return fmt.Errorf("%w: empty chunk", errMalformed)
+			}
+			for _, symbol := range c.SymbolList[:min(len(c.SymbolList), left)] {
+				if timed(symbol) {
+					need++
+				}
+				left--
+			}
+		default:
+			return fmt.Errorf("%w: chunk of type %T", errMalformed, chunk)
+		}
+	}
+	if left > 0 {
+		return fmt.Errorf("%w: %d of %d statuses are missing", errMalformed, left, fb.PacketStatusCount)
+	}
+	if need > len(fb.RecvDeltas) {
+		return fmt.Errorf("%w: %d receive deltas, want %d", errMalformed, len(fb.RecvDeltas), need)
+	}
+	for _, d := range fb.RecvDeltas[:need] {
+		if d == nil {
+			return fmt.Errorf("%w: empty receive delta", errMalformed)
+		}
+	}
+
+	return nil
+}
+
+// chunkSymbol returns the i-th status of a chunk that checkTransportCC accepts.
+func chunkSymbol(chunk rtcp.PacketStatusChunk, i int) (symbol uint16, ok bool) {
+	switch c := chunk.(type) {
+	case *rtcp.RunLengthChunk:
+		return c.PacketStatusSymbol, i < int(c.RunLength)
+	case *rtcp.StatusVectorChunk:
+		if i < len(c.SymbolList) {
+			return c.SymbolList[i], true
+		}
+	}
+
+	return 0, false
+}
+
+// timed tells whether a receive delta goes with the symbol.
+func timed(symbol uint16) bool {
+	return symbol == rtcp.TypeTCCPacketReceivedSmallDelta || symbol == rtcp.TypeTCCPacketReceivedLargeDelta
+}
+
+// onCCFB reads an RFC 8888 report by SSRC and RTP number. The results ascend
+// by Seq. Pion hands one report to the reader of every SSRC in it, so the same
+// report comes several times.
+//
+// The base of arrival times is the receiver's NTP clock.
+func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.PacketResult {
+	// RFC 8888 3.1: the middle 32 bits of an NTP timestamp, 1/65536 s.
+	report := r.ntp.unwrap(int64(fb.ReportTimestamp), 32)
+	var results []gcc.PacketResult
+	for _, block := range fb.ReportBlocks {
+		space := r.history.streams[block.MediaSSRC]
+		if space == nil {
+			r.unknown += int64(len(block.MetricBlocks))
+
+			continue
+		}
+		for i, m := range block.MetricBlocks {
+			e := space.find(now, block.BeginSequence+uint16(i)) //nolint:gosec // wraps on purpose
+			if e == nil {
+				r.unknown++
+
+				continue
+			}
+			known := m.ArrivalTimeOffset < arrivalOver
+			arrival := report - int64(m.ArrivalTimeOffset)<<6
+			results = r.settle(results, e, m.Received, known, gcc.RemoteTime((arrival*15625)>>10))
+		}
+	}
+
+	return ascending(results)
+}
+
+// settle appends what is new about a packet. A packet is said to be missing at
+// most once and received at most once.
+//
+// An arrival at an unknown time is settled without a result: it is no loss, and
+// an invented time would mislead the delay detector. Deviation: pkg/gcc of Pion
+// takes it for a loss.
+func (r *feedbackReader) settle(
+	results []gcc.PacketResult, e *sentEntry, received, known bool, arrival gcc.RemoteTime,
+) []gcc.PacketResult {
+	switch {
+	case e.fate == fateReceived || (e.fate == fateMissing && !received):
+		r.repeated++
+
+		return results
+	case !received:
+		e.fate = fateMissing
+
+		return append(results, gcc.PacketResult{SentPacket: e.packet})
+	}
+	e.fate = fateReceived
+	if !known {
+		r.untimed++
+
+		return results
+	}
+
+	return append(results, gcc.PacketResult{SentPacket: e.packet, Received: true, Arrival: arrival})
+}
+
+// ascending sorts what several streams or a wrapped number have mixed. Numbers
+// of a malformed report can name a packet twice, as missing and as received.
+func ascending(results []gcc.PacketResult) []gcc.PacketResult {
+	bySeq := func(a, b gcc.PacketResult) int { return cmp.Compare(a.Seq, b.Seq) }
+	if !slices.IsSortedFunc(results, bySeq) {
+		slices.SortStableFunc(results, bySeq)
+	}
+	// Of two, the later one says more: it is the reception.
+	n := 0
+	for i, p := range results {
+		if i+1 == len(results) || results[i+1].Seq != p.Seq {
+			results[n] = p
+			n++
+		}
+	}
+
+	return results[:n]
+}
+
+// unwrapper extends a counter of few bits to the value nearest to the latest.
+type unwrapper struct {
+	last    int64
+	started bool
+}
+
+func (u *unwrapper) unwrap(v int64, bits uint) int64 {
+	span := int64(1) << bits
+	v &= span - 1
+	if u.started {
+		d := (v - u.last) & (span - 1)
+		if d >= span/2 {
+			d -= span
+		}
+		v = u.last + d
+	}
+	u.last, u.started = v, true
+
+	return v
+}

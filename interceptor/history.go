@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+package interceptor
+
+import (
+	"time"
+
+	"github.com/gbrcc/gbrcc/gcc"
+)
+
+const (
+	// historyAge is how long a packet may wait for its report. A report later
+	// than this tells nothing about the link of now.
+	historyAge = 10 * time.Second
+	// historyLimit bounds the memory, and keeps 16-bit numbers unambiguous. It
+	// is 10 s at 16 Mbit/s, 2 s at 80 Mbit/s.
+	historyLimit = 1 << 14
+	historyStart = 1 << 8
+)
+
+// fate is what the receiver has said of a packet.
+type fate uint8
+
+const (
+	fateUnknown fate = iota
+	fateMissing
+	fateReceived
+)
+
+// sentEntry is a packet that has been sent.
+type sentEntry struct {
+	// number is the unwrapped number that reports use, counted from 1 so that
+	// an empty entry matches none.
+	number int64
+	packet gcc.SentPacket
+	fate   fate
+}
+
+// numberSpace holds the latest packets with one kind of 16-bit numbers: the
+// transport-wide ones, or the RTP numbers of one SSRC. A ring, indexed by the
+// unwrapped number; it doubles while it would drop packets younger than
+// historyAge. Not safe for concurrent use.
+type numberSpace struct {
+	ring   []sentEntry // length is a power of two
+	newest int64       // highest number so far, 0 before the first
+}
+
+// unwrap returns the number with the low bits n that is nearest to the newest.
+func (s *numberSpace) unwrap(n uint16) int64 {
+	if s.newest == 0 {
+		return 1<<16 + int64(n) // above 0 even if the next ones are lower
+	}
+
+	return s.newest + int64(int16(n-uint16(s.newest))) //nolint:gosec // wraps on purpose
+}
+
+// add stores a packet under number. An older packet with the same low bits
+// gives way, a newer one does not.
+func (s *numberSpace) add(number int64, p gcc.SentPacket) {
+	if s.ring == nil {
+		s.ring = make([]sentEntry, historyStart)
+	}
+	for {
+		e := s.slot(number)
+		if e.number > number {
+			return
+		}
+		if e.number == 0 || e.number == number || len(s.ring) >= historyLimit ||
+			p.At.Sub(e.packet.At) > historyAge {
+			break
+		}
+		s.grow()
+	}
+	*s.slot(number) = sentEntry{number: number, packet: p}
+	s.newest = max(s.newest, number)
+}
+
+// remove forgets a packet that has not left after all.
+func (s *numberSpace) remove(number int64) {
+	if e := s.slot(number); e.number == number {
+		*e = sentEntry{}
+	}
+}
+
+// find returns the packet that a report at now calls n, or nil. Only what has
+// been sent can be reported, so n is the newest number or a lower one.
+func (s *numberSpace) find(now time.Time, n uint16) *sentEntry {
+	if s.newest == 0 {
+		return nil
+	}
+	number := s.newest - int64(uint16(s.newest)-n) //nolint:gosec // wraps on purpose
+	e := s.slot(number)
+	if e.number != number || number <= 0 || now.Sub(e.packet.At) > historyAge {
+		return nil
+	}
+
+	return e
+}
+
+func (s *numberSpace) slot(number int64) *sentEntry {
+	return &s.ring[number&int64(len(s.ring)-1)]
+}
+
+func (s *numberSpace) grow() {
+	old := s.ring
+	s.ring = make([]sentEntry, 2*len(old))
+	for _, e := range old {
+		if e.number != 0 {
+			*s.slot(e.number) = e
+		}
+	}
+}
+
+// history is everything that has been sent and can be reported. Not safe for
+// concurrent use.
+type history struct {
+	transport numberSpace
+	streams   map[uint32]*numberSpace
+	// nextSeq is the next gcc.SentPacket.Seq, nextTransport the next
+	// transport-wide number. They differ only when a connection mixes streams
+	// with and without the extension.
+	nextSeq, nextTransport int64
+}
+
+func newHistory() *history {
+	return &history{streams: map[uint32]*numberSpace{}, nextTransport: 1 << 16}
+}
+
+// ticket is a packet that is about to be sent.
+type ticket struct {
+	space  *numberSpace
+	number int64
+	packet gcc.SentPacket
+}
+
+// beginTransport takes the next transport-wide number.
+func (h *history) beginTransport(at time.Time, size int) ticket {
+	return h.begin(&h.transport, h.nextTransport, at, size)
+}
+
+// beginRTP takes an RTP number.
+func (h *history) beginRTP(ssrc uint32, n uint16, at time.Time, size int) ticket {
+	s := h.streams[ssrc]
+	if s == nil {
+		s = &numberSpace{}
+		h.streams[ssrc] = s
+	}
+
+	return h.begin(s, s.unwrap(n), at, size)
+}
+
+// The packet is known from before it is sent, since its report may be there
+// before the sender runs again.
+func (h *history) begin(s *numberSpace, number int64, at time.Time, size int) ticket {
+	t := ticket{space: s, number: number, packet: gcc.SentPacket{Seq: h.nextSeq, Size: size, At: at}}
+	s.add(number, t.packet)
+
+	return t
+}
+
+// end tells what became of the latest ticket: a number that was not sent is
+// used again.
+func (h *history) end(t ticket, sent bool) {
+	switch {
+	case !sent:
+		t.space.remove(t.number)
+	case t.space == &h.transport:
+		h.nextTransport++
+		h.nextSeq++
+	default:
+		h.nextSeq++
+	}
+}
+
+// expire frees the streams that have sent nothing for a while: nobody tells
+// when a stream has ended.
+func (h *history) expire(now time.Time) {
+	for ssrc, s := range h.streams {
+		if len(s.ring) > 0 && now.Sub(s.slot(s.newest).packet.At) > historyAge {
+			delete(h.streams, ssrc)
+		}
+	}
+}

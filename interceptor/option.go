@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+
+package interceptor
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pion/logging"
+
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/gcc"
+	"github.com/gbrcc/gbrcc/gcc/pacing"
+)
+
+// Defaults of the options, in bit/s and time at the pacing rate.
+const (
+	DefaultMinBps   = 100_000
+	DefaultStartBps = 300_000
+	DefaultMaxBps   = 30_000_000
+	DefaultMaxQueue = pacing.DefaultMaxQueue
+)
+
+// Option configures an Estimator.
+type Option func(*config) error
+
+type config struct {
+	core      gbr.Config
+	outer     func() (gbr.Outer, error)
+	maxQueue  time.Duration
+	loggers   logging.LoggerFactory
+	recorders []gcc.Recorder
+	events    *EventLog
+}
+
+func newConfig(opts []Option) (*config, error) {
+	c := &config{maxQueue: DefaultMaxQueue}
+	for _, opt := range opts {
+		if opt == nil {
+			continue
+		}
+		if err := opt(c); err != nil {
+			return nil, err
+		}
+	}
+	if c.core.MinBps == 0 {
+		c.core.MinBps = DefaultMinBps
+		if c.core.MaxBps != 0 {
+			c.core.MinBps = min(DefaultMinBps, c.core.MaxBps)
+		}
+	}
+	if c.core.MaxBps == 0 {
+		c.core.MaxBps = max(DefaultMaxBps, c.core.MinBps)
+	}
+	if c.core.StartBps == 0 {
+		c.core.StartBps = max(c.core.MinBps, min(DefaultStartBps, c.core.MaxBps))
+	}
+	if c.loggers == nil {
+		c.loggers = logging.NewDefaultLoggerFactory()
+	}
+	if c.outer == nil {
+		c.outer = c.newGCC
+	}
+	if c.core.Recorder != nil {
+		c.recorders = append(c.recorders, c.core.Recorder)
+	}
+	switch len(c.recorders) {
+	case 0:
+	case 1:
+		c.core.Recorder = c.recorders[0]
+	default:
+		c.core.Recorder = tee(c.recorders)
+	}
+
+	return c, nil
+}
+
+func (c *config) newGCC() (gbr.Outer, error) {
+	return gcc.New(gcc.Config{
+		StartBps: c.core.StartBps, MinBps: c.core.MinBps, MaxBps: c.core.MaxBps, Recorder: c.core.Recorder,
+	})
+}
+
+// WithBitrateBounds sets the lowest, the first and the highest target, in
+// bit/s. Defaults 100 kbit/s, 300 kbit/s, 30 Mbit/s.
+func WithBitrateBounds(minBps, startBps, maxBps int) Option {
+	return func(c *config) error {
+		if minBps <= 0 || startBps < minBps || maxBps < startBps {
+			return fmt.Errorf("%w: bitrate bounds min %d, start %d, max %d bit/s are not ascending from 1",
+				ErrOption, minBps, startBps, maxBps)
+		}
+		c.core.MinBps, c.core.StartBps, c.core.MaxBps = minBps, startBps, maxBps
+
+		return nil
+	}
+}
+
+// WithPreset chooses the use by its name in package qoe, such as "call".
+func WithPreset(name string) Option {
+	return func(c *config) error {
+		c.core.Preset = name
+
+		return nil
+	}
+}
+
+// WithAlgorithm chooses the way of steering. Default [gbr.Default].
+func WithAlgorithm(a gbr.Algorithm) Option {
+	return func(c *config) error {
+		c.core.Algorithm = a
+
+		return nil
+	}
+}
+
+// WithConfig sets the whole configuration of the core, for experiments. It
+// replaces what options before it have set there and adds its Recorder to
+// theirs.
+func WithConfig(cfg gbr.Config) Option {
+	return func(c *config) error {
+		c.core = cfg
+
+		return nil
+	}
+}
+
+// WithOuter replaces the end-to-end loop, which is [gcc.Controller] with the
+// same bounds by default. It is called once for each Estimator.
+func WithOuter(newOuter func() (gbr.Outer, error)) Option {
+	return func(c *config) error {
+		if newOuter == nil {
+			return fmt.Errorf("%w: no outer loop", ErrOption)
+		}
+		c.outer = newOuter
+
+		return nil
+	}
+}
+
+// WithMaxQueue bounds the time that a packet may wait in the pacer at the
+// current rate; packets that would wait longer are dropped. Default 1 s: a key
+// frame at a low rate takes that long.
+func WithMaxQueue(d time.Duration) Option {
+	return func(c *config) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: queue of %v", ErrOption, d)
+		}
+		c.maxQueue = d
+
+		return nil
+	}
+}
+
+// WithLoggerFactory sets the logger. Its scope is "gbrcc".
+func WithLoggerFactory(f logging.LoggerFactory) Option {
+	return func(c *config) error {
+		c.loggers = f
+
+		return nil
+	}
+}
+
+// WithRecorder hands all inputs and decisions to r. It is called with the
+// Estimator's lock held: it must be quick and must not call back. With several
+// PeerConnections it is called from several goroutines.
+func WithRecorder(r gcc.Recorder) Option {
+	return func(c *config) error {
+		if r != nil {
+			c.recorders = append(c.recorders, r)
+		}
+
+		return nil
+	}
+}
+
+// WithEventWriter writes all inputs and decisions to w as JSON lines, see
+// [EventLog]. Writing never delays packets: the log is written by a goroutine
+// of the Estimator, and events are dropped and counted if w is too slow. The
+// rest is written by Close; w is not closed. Give each PeerConnection a writer
+// of its own to keep their events apart.
+func WithEventWriter(w io.Writer) Option {
+	if w == nil {
+		return func(*config) error { return fmt.Errorf("%w: no event writer", ErrOption) }
+	}
+	// One for all Estimators of a Factory, so that lines stay whole.
+	log := NewEventLog(w)
+
+	return func(c *config) error {
+		c.events = log
+		c.recorders = append(c.recorders, log)
+
+		return nil
+	}
+}
+
+// tee hands events to several recorders.
+type tee []gcc.Recorder
+
+func (t tee) Record(now time.Time, ev gcc.Event) {
+	for _, r := range t {
+		r.Record(now, ev)
+	}
+}
