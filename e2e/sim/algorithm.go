@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/gcc"
+)
+
+// Rates is what an algorithm wants now, in bit/s.
+type Rates struct {
+	TargetBps, PacingBps int
+}
+
+// Algorithm is a sender's controller under test. It follows the rules of the
+// pure packages: time is an argument, timers are asked for.
+type Algorithm interface {
+	OnPacketSent(now time.Time, p gcc.SentPacket)
+	OnFeedback(now time.Time, fb gcc.Feedback)
+	OnTelemetry(now time.Time, t gbr.Telemetry)
+	OnTimeout(now time.Time)
+	NextTimeout() time.Time
+	Rates() Rates
+}
+
+// budgeter is an algorithm that tells an obedient encoder how many media bytes
+// the frame captured now may have.
+type budgeter interface {
+	frameBudget(now time.Time) (bytes int, ok bool)
+}
+
+// Limits are the same for all algorithms of a scenario, in bit/s.
+type Limits struct {
+	StartBps, MinBps, MaxBps int
+}
+
+// Params are the controller parameters of `-set key=value`.
+type Params struct {
+	// GBR applies to the GBR-CC algorithms; zero values are the defaults.
+	GBR gbr.Config
+	// FixedBps is the rate of "fixed".
+	FixedBps int
+	// Horizon is how far "oracle" sees.
+	Horizon time.Duration
+}
+
+// Algorithms lists the names that New knows.
+func Algorithms() []string { return []string{"gbrcc", "seed", "gcc", "fixed", "oracle"} }
+
+// newAlgorithm makes an algorithm by name.
+func newAlgorithm(name string, l Limits, p Params, world *world) (Algorithm, error) {
+	switch name {
+	case "gbrcc", "seed":
+		cfg := p.GBR
+		alg, err := gbr.AlgorithmByName(name)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Algorithm = alg
+		cfg.StartBps, cfg.MinBps, cfg.MaxBps = l.StartBps, l.MinBps, l.MaxBps
+		outer, err := newGCC(l)
+		if err != nil {
+			return nil, err
+		}
+		est, err := gbr.NewEstimator(outer, cfg)
+		if err != nil {
+			return nil, err
+		}
+
+		return estimator{est}, nil
+	case "gcc":
+		outer, err := newGCC(l)
+		if err != nil {
+			return nil, err
+		}
+
+		return endToEnd{outer}, nil
+	case "fixed":
+		bps := p.FixedBps
+		if bps == 0 {
+			bps = 2_000_000
+		}
+
+		return fixed(min(bps, l.MaxBps)), nil
+	case "oracle":
+		return newOracle(world, p.Horizon, l), nil
+	default:
+		return nil, fmt.Errorf("sim: unknown algorithm %q, choose from %s", name, strings.Join(Algorithms(), ", "))
+	}
+}
+
+// KnownAlgorithm tells whether name is one of Algorithms.
+func KnownAlgorithm(name string) bool { return slices.Contains(Algorithms(), name) }
+
+func newGCC(l Limits) (*gcc.Controller, error) {
+	return gcc.New(gcc.Config{StartBps: l.StartBps, MinBps: l.MinBps, MaxBps: l.MaxBps})
+}
+
+// estimator is GBR-CC.
+type estimator struct{ *gbr.Estimator }
+
+func (e estimator) Rates() Rates {
+	t := e.Target()
+
+	return Rates{t.BitrateBps, t.PacingBps}
+}
+
+// endToEnd is GCC alone; telemetry passes it by.
+type endToEnd struct{ *gcc.Controller }
+
+func (endToEnd) OnTelemetry(time.Time, gbr.Telemetry) {}
+
+func (g endToEnd) Rates() Rates {
+	e := g.Estimate()
+
+	return Rates{e.BitrateBps, e.PacingBps}
+}
+
+// fixed never changes its mind.
+type fixed int
+
+func (fixed) OnPacketSent(time.Time, gcc.SentPacket) {}
+func (fixed) OnFeedback(time.Time, gcc.Feedback)     {}
+func (fixed) OnTelemetry(time.Time, gbr.Telemetry)   {}
+func (fixed) OnTimeout(time.Time)                    {}
+func (fixed) NextTimeout() time.Time                 { return time.Time{} }
+func (f fixed) Rates() Rates                         { return Rates{int(f), int(f) * 5 / 2} }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+
+package sim
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gbrcc/gbrcc/qoe"
+)
+
+// Result is one run. Rates are Mbit/s, times ms, ratios 0..1; a figure that
+// does not exist (no frame was ever rendered) is 0.
+type Result struct {
+	Scenario  string  `json:"scenario"`
+	Class     string  `json:"class"`
+	CC        string  `json:"cc"`
+	Seed      uint64  `json:"seed"`
+	DurationS float64 `json:"duration_s"`
+	// CapacityMbps is what the radio could carry after warm-up.
+	CapacityMbps float64 `json:"capacity_mbps"`
+	// GoodputMbps is media payload first received after warm-up, per second.
+	GoodputMbps float64 `json:"goodput_mbps"`
+	Utilization float64 `json:"utilization"`
+	// Playout latency is capture to render.
+	PlayoutP50 float64 `json:"playout_ms_p50"`
+	PlayoutP95 float64 `json:"playout_ms_p95"`
+	PlayoutP99 float64 `json:"playout_ms_p99"`
+	// UEQueue is a packet's time in the phone, SenderQueue in pacer and phone.
+	UEQueueP50     float64 `json:"ue_queue_ms_p50"`
+	UEQueueP95     float64 `json:"ue_queue_ms_p95"`
+	UEQueueMax     float64 `json:"ue_queue_ms_max"`
+	SenderQueueP50 float64 `json:"sender_queue_ms_p50"`
+	SenderQueueP95 float64 `json:"sender_queue_ms_p95"`
+	SenderQueueMax float64 `json:"sender_queue_ms_max"`
+	RTTP50         float64 `json:"rtt_ms_p50"`
+	RTTP95         float64 `json:"rtt_ms_p95"`
+	FreezeCount    int     `json:"freeze_count"`
+	FreezeRatio    float64 `json:"freeze_ratio"`
+	FramesSent     int     `json:"frames_sent"`
+	FramesRendered int     `json:"frames_rendered"`
+	LossRatio      float64 `json:"loss_ratio"`
+	TargetMean     float64 `json:"target_mbps_mean"`
+	// TargetCV is the encoder target's coefficient of variation.
+	TargetCV float64 `json:"target_cv"`
+	// Samples counts the ratio samples that reached the algorithm.
+	Samples int `json:"samples"`
+
+	// The clairvoyant sender on the same trace and seed, one frame ahead.
+	OracleGoodput    float64 `json:"oracle_goodput_mbps"`
+	OraclePlayoutP50 float64 `json:"oracle_playout_ms_p50"`
+	OraclePlayoutP95 float64 `json:"oracle_playout_ms_p95"`
+	// OraclePlayoutAtGoodput is the clairvoyant's median playout latency at
+	// this run's goodput, on the frontier over its horizons.
+	OraclePlayoutAtGoodput float64 `json:"oracle_playout_ms_at_goodput"`
+}
+
+// SetOracle fills the comparison from the clairvoyant's runs over its horizons,
+// the shortest first.
+func (r *Result) SetOracle(frontier []Result) {
+	if len(frontier) == 0 {
+		return
+	}
+	first := frontier[0]
+	r.OracleGoodput, r.OraclePlayoutP50, r.OraclePlayoutP95 = first.GoodputMbps, first.PlayoutP50, first.PlayoutP95
+	r.OraclePlayoutAtGoodput = interpolate(frontier, r.GoodputMbps)
+}
+
+// interpolate reads the median playout latency at a goodput off the frontier.
+// Outside of it the nearest end holds: a slower clairvoyant would not be later
+// than its fastest.
+func interpolate(frontier []Result, goodput float64) float64 {
+	pts := slices.Clone(frontier)
+	slices.SortFunc(pts, func(a, b Result) int {
+		switch {
+		case a.GoodputMbps < b.GoodputMbps:
+			return -1
+		case a.GoodputMbps > b.GoodputMbps:
+			return 1
+		default:
+			return 0
+		}
+	})
+	if goodput <= pts[0].GoodputMbps {
+		return pts[0].PlayoutP50
+	}
+	for i := 1; i < len(pts); i++ {
+		a, b := pts[i-1], pts[i]
+		if goodput <= b.GoodputMbps && b.GoodputMbps > a.GoodputMbps {
+			f := (goodput - a.GoodputMbps) / (b.GoodputMbps - a.GoodputMbps)
+
+			return a.PlayoutP50 + f*(b.PlayoutP50-a.PlayoutP50)
+		}
+	}
+
+	return pts[len(pts)-1].PlayoutP50
+}
+
+// at is a quantile, 0 for an empty series.
+func at(s *qoe.Series, q float64) float64 { return orElse(s.Quantile(q), 0) }
+
+// orElse stands in for what is not known: JSON has no NaN.
+func orElse(v, otherwise float64) float64 {
+	if math.IsNaN(v) {
+		return otherwise
+	}
+
+	return v
+}
