@@ -213,15 +213,20 @@ func TestArbitration(t *testing.T) {
 		after time.Duration
 		mode  gbr.Mode
 		grows bool
-	}{{149, gbr.Dual, false}, {151, gbr.Hold, false}, {299, gbr.Hold, false}, {301, gbr.OuterOnly, true}} {
-		at := now.Add(c.after * time.Millisecond)
+	}{
+		{149 * time.Millisecond, gbr.Dual, false},
+		{151 * time.Millisecond, gbr.Hold, false},
+		{299 * time.Millisecond, gbr.Hold, false},
+		{301 * time.Millisecond, gbr.OuterOnly, true},
+	} {
+		at := now.Add(c.after)
 		e.OnTimeout(at)
 		if got := e.Target(); got.Mode != c.mode || got.RateBps != rate {
-			t.Errorf("%d ms of silence: %v at %d, want %v at %d", c.after, got.Mode, got.RateBps, c.mode, rate)
+			t.Errorf("%v of silence: %v at %d, want %v at %d", c.after, got.Mode, got.RateBps, c.mode, rate)
 		}
 		e.OnFeedback(at, feedback)
 		if grew := outer.rate > rate; grew != c.grows {
-			t.Errorf("%d ms of silence: grew %v, want %v", c.after, grew, c.grows)
+			t.Errorf("%v of silence: grew %v, want %v", c.after, grew, c.grows)
 		}
 		rate = outer.rate
 	}

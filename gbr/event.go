@@ -8,8 +8,10 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// PacketSentEvent, FeedbackEvent and TelemetryEvent are the inputs: enough to
-// run a recorded call through changed code.
+// The first three events are the inputs: enough to run a recorded call through
+// changed code. What they point to is the caller's and may change afterwards.
+
+// PacketSentEvent is a packet that left.
 type PacketSentEvent struct {
 	Packet gcc.SentPacket `json:"packet"`
 }

@@ -217,6 +217,15 @@ func (e *Estimator) Target() gbr.Target {
 	return e.core.Target()
 }
 
+// PacerDelay is how long the pacer's queue is in time at the pacing rate. An
+// encoder that leaves out frames while it is long keeps the call in time.
+func (e *Estimator) PacerDelay() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.pacer.Delay()
+}
+
 // GetTargetBitrate implements cc.BandwidthEstimator: the encoder's rate in
 // bit/s.
 func (e *Estimator) GetTargetBitrate() int { return e.Target().BitrateBps }

@@ -34,7 +34,6 @@ type receiver struct {
 	late    []int64 // arrived after they were reported missing
 	next    int64   // first number not reported at all yet
 	highest int64   // newest number that arrived, -1 before
-	results []gcc.PacketResult
 	epoch   gcc.RemoteTime
 	start   time.Time
 }

@@ -68,8 +68,8 @@ func Open(spec string, cfg Config) (Source, error) {
 
 		return File(arg, cfg.File)
 	case "diag", "serial", "tcp":
-		return nil, fmt.Errorf("source: %s is %w: there is no reader for it yet. Record the modem's log with the phone's own tools, "+
-			"turn it into samples (go run ./examples/replay -json CAPTURE > samples.jsonl) and use file:samples.jsonl%s", kind, ErrUnavailable, orSim)
+		return nil, fmt.Errorf("source: %s is %w: there is no reader for it yet; use "+
+			"file:PATH with a recording (-record writes them; see package source)%s", kind, ErrUnavailable, orSim)
 	case "":
 		return nil, errors.New("source: none given; want one of sim, file:PATH")
 	default:

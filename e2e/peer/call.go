@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/pion/ice/v4"
+	pion "github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/cc"
+	"github.com/pion/interceptor/pkg/nack"
+	"github.com/pion/interceptor/pkg/twcc"
+	"github.com/pion/logging"
+	"github.com/pion/webrtc/v4"
+)
+
+// Config is a call's. Sender, Receiver and Estimator are needed.
+type Config struct {
+	// Sender and Receiver are the two sockets; the call closes them.
+	Sender, Receiver net.PacketConn
+	// Estimator makes the sender's bandwidth estimator.
+	Estimator cc.BandwidthEstimatorFactory
+	// FPS is the encoder's frame rate, default 30. Seed is its noise's.
+	FPS  int
+	Seed uint64
+	// MaxBps caps what the encoder makes, in bit/s on the link; 0: no cap.
+	MaxBps int
+	// FeedbackEvery is the TWCC interval, default 50 ms.
+	FeedbackEvery time.Duration
+	// RFC8888 asks for feedback in RFC 8888's format instead of TWCC.
+	RFC8888 bool
+	// LoggerFactory is Pion's; nil logs warnings to stderr.
+	LoggerFactory logging.LoggerFactory
+}
+
+// PacerDelayer is an estimator that knows how long its pacer's queue is.
+type PacerDelayer interface{ PacerDelay() time.Duration }
+
+// Call is two connected peers with video from one to the other.
+type Call struct {
+	estimator cc.BandwidthEstimator
+	start     time.Time
+	rcv       *receiver
+
+	mu                sync.Mutex
+	captured, leftOut int
+
+	cancel  context.CancelFunc
+	closers []func() error
+	wg      sync.WaitGroup
+	once    sync.Once
+	err     error
+}
+
+// Dial connects two peers and starts the video. It fails when ctx ends before
+// they are connected; the sockets are closed then too.
+func Dial(ctx context.Context, cfg Config) (*Call, error) {
+	if cfg.Sender == nil || cfg.Receiver == nil || cfg.Estimator == nil {
+		return nil, errors.New("peer: Sender, Receiver and Estimator are needed")
+	}
+	if cfg.FPS <= 0 {
+		cfg.FPS = 30
+	}
+	if cfg.FeedbackEvery <= 0 {
+		cfg.FeedbackEvery = 50 * time.Millisecond
+	}
+	runCtx, cancel := context.WithCancel(context.Background())
+	c := &Call{cancel: cancel}
+	if err := c.dial(ctx, runCtx, cfg); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+
+	return c, nil
+}
+
+func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
+	c.closeLater(cfg.Sender.Close, cfg.Receiver.Close)
+	sender, err := c.newPeer(cfg, cfg.Sender, func(m *webrtc.MediaEngine, r *pion.Registry) error {
+		return c.configureSender(cfg, m, r)
+	})
+	if err != nil {
+		return err
+	}
+	receiver, err := c.newPeer(cfg, cfg.Receiver, func(m *webrtc.MediaEngine, r *pion.Registry) error {
+		return configureReceiver(cfg, m, r)
+	})
+	if err != nil {
+		return err
+	}
+	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "gbrcc")
+	if err != nil {
+		return err
+	}
+	rtpSender, err := sender.AddTrack(track)
+	if err != nil {
+		return err
+	}
+	// Nobody else reads, and without a reader no feedback arrives.
+	c.wg.Go(func() {
+		for {
+			if _, _, err := rtpSender.ReadRTCP(); err != nil {
+				return
+			}
+		}
+	})
+	connected := make(chan struct{})
+	failed := make(chan struct{})
+	var once, failOnce sync.Once
+	sender.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
+		switch s {
+		case webrtc.PeerConnectionStateConnected:
+			once.Do(func() { close(connected) })
+		case webrtc.PeerConnectionStateFailed, webrtc.PeerConnectionStateClosed:
+			failOnce.Do(func() { close(failed) })
+		default:
+		}
+	})
+	tracks := make(chan *webrtc.TrackRemote, 1)
+	receiver.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+		select {
+		case tracks <- t:
+		default:
+		}
+	})
+	if err := negotiate(ctx, sender, receiver); err != nil {
+		return err
+	}
+	select {
+	case <-connected:
+	case <-failed:
+		return errors.New("peer: the connection failed")
+	case <-ctx.Done():
+		return fmt.Errorf("peer: not connected: %w", context.Cause(ctx))
+	}
+	c.startMedia(runCtx, cfg, track, tracks)
+
+	return nil
+}
+
+// startMedia starts the encoder and the reader of what arrives.
+func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLocalStaticRTP, tracks <-chan *webrtc.TrackRemote) {
+	c.start = time.Now()
+	c.rcv = newReceiver(c.start)
+	c.wg.Go(func() {
+		var t *webrtc.TrackRemote
+		select {
+		case t = <-tracks:
+		case <-ctx.Done():
+			return
+		}
+		for {
+			p, _, err := t.ReadRTP()
+			if err != nil {
+				return
+			}
+			c.rcv.onPacket(time.Now(), p.Payload)
+		}
+	})
+	enc := &encoder{
+		fps: cfg.FPS, start: c.start, rng: rand.New(rand.NewPCG(cfg.Seed, 0xe2c)),
+		target: func() int {
+			if bps := c.estimator.GetTargetBitrate(); cfg.MaxBps <= 0 || bps < cfg.MaxBps {
+				return bps
+			}
+
+			return cfg.MaxBps
+		},
+		write: trackWriter(track),
+	}
+	if p, ok := c.estimator.(PacerDelayer); ok {
+		enc.pacerDelay = p.PacerDelay
+	}
+	c.wg.Go(func() {
+		enc.run(ctx, func(captured, leftOut int) {
+			c.mu.Lock()
+			c.captured, c.leftOut = captured, leftOut
+			c.mu.Unlock()
+		})
+	})
+}
+
+// newPeer makes a peer connection on one socket, with nothing but that socket.
+func (c *Call) newPeer(cfg Config, conn net.PacketConn, configure func(*webrtc.MediaEngine, *pion.Registry) error) (*webrtc.PeerConnection, error) {
+	m := &webrtc.MediaEngine{}
+	if err := m.RegisterDefaultCodecs(); err != nil {
+		return nil, err
+	}
+	r := &pion.Registry{}
+	if err := configure(m, r); err != nil {
+		return nil, err
+	}
+	se := webrtc.SettingEngine{LoggerFactory: cfg.LoggerFactory}
+	var logger logging.LeveledLogger
+	if cfg.LoggerFactory != nil {
+		logger = cfg.LoggerFactory.NewLogger("mux")
+	}
+	mux := webrtc.NewICEUDPMux(logger, conn)
+	c.closeLater(mux.Close)
+	se.SetICEUDPMux(mux)
+	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	se.SetIncludeLoopbackCandidate(true)
+	pc, err := webrtc.NewAPI(
+		webrtc.WithMediaEngine(m), webrtc.WithInterceptorRegistry(r), webrtc.WithSettingEngine(se),
+	).NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		return nil, err
+	}
+	c.closeLater(pc.Close)
+
+	return pc, nil
+}
+
+// configureSender registers the estimator first: the first interceptor is the
+// one next to the network, which sees every packet that the others make.
+func (c *Call) configureSender(cfg Config, m *webrtc.MediaEngine, r *pion.Registry) error {
+	factory, err := cc.NewInterceptor(cfg.Estimator)
+	if err != nil {
+		return err
+	}
+	factory.OnNewPeerConnection(func(_ string, e cc.BandwidthEstimator) { c.estimator = e })
+	r.Add(factory)
+	if cfg.RFC8888 {
+		if err := webrtc.ConfigureCongestionControlFeedback(m, r); err != nil {
+			return err
+		}
+	} else {
+		if err := webrtc.ConfigureTWCCHeaderExtensionSender(m, r); err != nil {
+			return err
+		}
+	}
+	if err := webrtc.ConfigureRTCPReports(r); err != nil {
+		return err
+	}
+
+	return webrtc.ConfigureNack(m, r)
+}
+
+// maxNACKs bounds the requests for one packet. Pion's generator does not see
+// that an RTX packet has filled a gap and would go on asking for as long as it
+// remembers the number.
+const maxNACKs = 3
+
+func configureReceiver(cfg Config, m *webrtc.MediaEngine, r *pion.Registry) error {
+	var err error
+	if cfg.RFC8888 {
+		err = webrtc.ConfigureCongestionControlFeedback(m, r)
+	} else {
+		err = webrtc.ConfigureTWCCSenderWithOptions(m, r, twcc.SendInterval(cfg.FeedbackEvery))
+	}
+	if err != nil {
+		return err
+	}
+	if err := webrtc.ConfigureRTCPReports(r); err != nil {
+		return err
+	}
+
+	return webrtc.ConfigureNackWithOptions(m, r, []nack.GeneratorOption{nack.GeneratorMaxNacksPerPacket(maxNACKs)})
+}
+
+// negotiate exchanges one offer and one answer with all candidates in them.
+func negotiate(ctx context.Context, offerer, answerer *webrtc.PeerConnection) error {
+	offer, err := offerer.CreateOffer(nil)
+	if err != nil {
+		return err
+	}
+	if err := describe(ctx, offerer, offer, answerer); err != nil {
+		return err
+	}
+	answer, err := answerer.CreateAnswer(nil)
+	if err != nil {
+		return err
+	}
+
+	return describe(ctx, answerer, answer, offerer)
+}
+
+func describe(ctx context.Context, from *webrtc.PeerConnection, d webrtc.SessionDescription, to *webrtc.PeerConnection) error {
+	gathered := webrtc.GatheringCompletePromise(from)
+	if err := from.SetLocalDescription(d); err != nil {
+		return err
+	}
+	select {
+	case <-gathered:
+	case <-ctx.Done():
+		return fmt.Errorf("peer: no candidates: %w", context.Cause(ctx))
+	}
+
+	return to.SetRemoteDescription(*from.LocalDescription())
+}
+
+// Estimator is the sender's bandwidth estimator.
+func (c *Call) Estimator() cc.BandwidthEstimator { return c.estimator }
+
+// Start is when the first frame was captured.
+func (c *Call) Start() time.Time { return c.start }
+
+// Stats sums up the call so far.
+func (c *Call) Stats() Stats {
+	s := c.rcv.stats(time.Now())
+	c.mu.Lock()
+	s.FramesCaptured, s.FramesLeftOut = c.captured, c.leftOut
+	c.mu.Unlock()
+
+	return s
+}
+
+func (c *Call) closeLater(f ...func() error) { c.closers = append(c.closers, f...) }
+
+// Close ends the call and waits for its goroutines; it may be called again.
+func (c *Call) Close() error {
+	c.once.Do(func() {
+		c.cancel()
+		var errs []error
+		for i := len(c.closers) - 1; i >= 0; i-- {
+			if err := c.closers[i](); err != nil && !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+		c.wg.Wait()
+		c.err = errors.Join(errs...)
+	})
+
+	return c.err
+}

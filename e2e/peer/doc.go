@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+
+// Package peer is one real Pion video call between two sockets: ICE, DTLS-SRTP,
+// TWCC, NACK and retransmission, with a synthetic encoder that obeys the
+// estimator and a receiver that measures what a viewer would get. It runs over
+// real sockets, and over made-up ones in virtual time (testing/synctest).
+//
+//	encoder ─► track ─► interceptors, estimator ─► sender's socket ─► ...
+//	   ▲                        │ target
+//	   └────────────────────────┘
+//	... ─► receiver's socket ─► track ─► frames ─► playout model, freezes
+//
+// # Files
+//
+//	call.go      two peer connections and their negotiation
+//	encoder.go   the synthetic source: 30 fps, frame sizes from the target
+//	payload.go   what is inside a packet: frame number, index, capture time
+//	frames.go    packets to frames, in order
+//	receiver.go  arrivals to figures
+//
+// Call's methods may be called from any goroutine.
+package peer
