@@ -3,19 +3,21 @@
 package interceptor_test
 
 import (
+	"context"
 	"fmt"
-	"time"
+	"log"
+	"net"
 
 	pion "github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/cc"
 	"github.com/pion/webrtc/v4"
 
-	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/interceptor"
+	"github.com/gbrcc/gbrcc/modemlink"
 )
 
 // setBitRate stands for the encoder's control.
-func setBitRate(bitrate int) { fmt.Println("encoder:", bitrate, "bit/s") }
+func setBitRate(bitrate int) {}
 
 func must(err error) {
 	if err != nil {
@@ -23,53 +25,37 @@ func must(err error) {
 	}
 }
 
-// A Pion application with our estimator: what is between the lines is all that
-// changes.
+// A Pion application with GBR-CC. README.md shows the marked lines: they are all
+// that changes.
 func Example() {
+	ctx, cancel := context.WithCancel(context.Background())
 	media, registry := &webrtc.MediaEngine{}, &pion.Registry{}
 	must(media.RegisterDefaultCodecs())
+	// Stands for an agent on a phone, which prints its pairing URL with -pair.
+	agent, err := modemlink.NewServer(modemlink.ServerConfig{})
+	must(err)
+	pairingURL := agent.URL(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7667}).String()
 
-	// ---
+	// README
 	var est *interceptor.Estimator
-	factory, err := cc.NewInterceptor(interceptor.Factory(
-		interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000)))
+	factory, err := cc.NewInterceptor(interceptor.Factory(interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000)))
 	must(err)
-	factory.OnNewPeerConnection(func(_ string, bwe cc.BandwidthEstimator) { est = bwe.(*interceptor.Estimator) })
-	registry.Add(factory) // first
+	factory.OnNewPeerConnection(func(_ string, e cc.BandwidthEstimator) { est = e.(*interceptor.Estimator) })
+	registry.Add(factory) // before all others: the first one is next to the network
 	must(webrtc.ConfigureTWCCHeaderExtensionSender(media, registry))
-	// ---
-
 	must(webrtc.RegisterDefaultInterceptors(media, registry))
-	pc, err := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry)).
-		NewPeerConnection(webrtc.Configuration{})
+	api := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry))
+	pc, err := api.NewPeerConnection(webrtc.Configuration{})
 	must(err)
-	track, err := webrtc.NewTrackLocalStaticSample(
-		webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "gbrcc")
+	link, err := modemlink.NewClient(pairingURL, modemlink.ClientConfig{})
 	must(err)
-	sender, err := pc.AddTrack(track)
-	must(err)
+	go func() { log.Print(link.Run(ctx, est.PushTelemetry)) }() // the phone's modem
+	est.OnTargetBitrateChange(setBitRate)
+	// And, as always with Pion: loop on RTPSender.Read, or no feedback is read.
+	// README
 
-	// ---
-	called := make(chan struct{})
-	est.OnTargetBitrateChange(func(bitrate int) { setBitRate(bitrate); close(called) })
-	go func() { // without this loop Pion reads no feedback
-		for buf := make([]byte, 1500); ; {
-			if _, _, err := sender.Read(buf); err != nil {
-				return
-			}
-		}
-	}()
-	// The modem's telemetry; modemlink's Client.Run(ctx, est.PushTelemetry) does
-	// this.
-	est.PushTelemetry(gbr.Telemetry{Samples: []gbr.Sample{
-		{At: time.Now(), Window: 5 * time.Millisecond, Granted: 0, Reported: 0},
-	}})
-	// ---
-
-	<-called
-	fmt.Println("mode:", est.Target().Mode)
+	fmt.Println(est.GetTargetBitrate(), "bit/s,", est.Target().Mode)
+	cancel()
 	must(pc.Close())
-	// Output:
-	// encoder: 300000 bit/s
-	// mode: dual
+	// Output: 300000 bit/s, outer-only
 }

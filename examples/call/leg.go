@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pion/interceptor/pkg/cc"
+	piongcc "github.com/pion/interceptor/pkg/gcc"
+
+	"github.com/gbrcc/gbrcc/e2e/cell/live"
+	"github.com/gbrcc/gbrcc/e2e/peer"
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/interceptor"
+	"github.com/gbrcc/gbrcc/modemlink"
+)
+
+// leg is one estimator's call: its own peers, phone and copy of the cell.
+type leg struct {
+	cc      string
+	link    *live.Link
+	phone   *phone // nil: no telemetry, or another agent's
+	client  *modemlink.Client
+	call    *peer.Call
+	samples atomic.Int64
+	onEvent func(string)
+
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+// wantsTelemetry tells which estimators listen to the modem.
+func wantsTelemetry(cc string) bool { return cc == "gbrcc" || cc == "seed" }
+
+// newLeg makes the link; nothing flows before dial.
+func newLeg(o options, name string, start time.Time, onEvent func(string)) (*leg, error) {
+	link, err := live.New(live.Config{Cell: o.cell(start)})
+	if err != nil {
+		return nil, err
+	}
+	if err := link.Start(); err != nil {
+		return nil, errors.Join(err, link.Close())
+	}
+
+	return &leg{cc: name, link: link, onEvent: onEvent}, nil
+}
+
+// dial connects the peers over loopback, and the sender with the phone.
+func (l *leg) dial(ctx context.Context, o options) error {
+	sender, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	receiver, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		return errors.Join(err, sender.Close())
+	}
+
+	return l.connect(ctx, o, sender, receiver)
+}
+
+// connect is dial on given sockets, which are the leg's from then on.
+func (l *leg) connect(ctx context.Context, o options, sender, receiver net.PacketConn) (err error) {
+	l.call, err = peer.Dial(ctx, peer.Config{
+		Sender: l.link.Uplink(sender), Receiver: l.link.Downlink(receiver),
+		Estimator: l.estimator, Seed: o.seed,
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.cc, err)
+	}
+	if !wantsTelemetry(l.cc) {
+		return nil
+	}
+
+	return l.connectPhone(o.modem)
+}
+
+// estimator makes the estimator under the leg's name.
+func (l *leg) estimator() (cc.BandwidthEstimator, error) {
+	algorithm := gbr.Default
+	switch l.cc {
+	case "pion":
+		return piongcc.NewSendSideBWE(
+			piongcc.SendSideBWEInitialBitrate(startBps),
+			piongcc.SendSideBWEMinBitrate(minBps),
+			piongcc.SendSideBWEMaxBitrate(maxBps),
+			piongcc.SendSideBWEPacer(piongcc.NewNoOpPacer()),
+		)
+	case "seed", "gcc": // without telemetry the outer loop is all there is
+		algorithm = gbr.Seed
+	}
+
+	return interceptor.NewEstimator(
+		interceptor.WithAlgorithm(algorithm), interceptor.WithBitrateBounds(minBps, startBps, maxBps))
+}
+
+// connectPhone streams telemetry from the agent into the estimator.
+func (l *leg) connectPhone(modem string) error {
+	url := modem
+	if modem == "sim" {
+		var err error
+		if l.phone, err = newPhone(l.link.Diag); err != nil {
+			return err
+		}
+		url = l.phone.url
+	}
+	estimator, ok := l.call.Estimator().(*interceptor.Estimator)
+	if !ok {
+		return fmt.Errorf("%s takes no telemetry", l.cc)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel = cancel
+	var err error
+	l.client, err = modemlink.NewClient(url, modemlink.ClientConfig{OnEvent: func(e modemlink.Event) {
+		switch {
+		case ctx.Err() != nil: // the end of the call is no event
+		case e.Kind == modemlink.Connected:
+			l.onEvent("agent connected")
+		case e.Kind == modemlink.Disconnected:
+			l.onEvent("agent lost")
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	l.wg.Go(func() {
+		err := l.client.Run(ctx, func(t gbr.Telemetry) {
+			l.samples.Add(int64(len(t.Samples)))
+			estimator.PushTelemetry(t)
+		})
+		if ctx.Err() == nil {
+			l.onEvent("no telemetry: " + err.Error())
+		}
+	})
+
+	return nil
+}
+
+// checkAgent says so when there was no answer from the agent yet.
+func (l *leg) checkAgent() {
+	if l.client == nil {
+		return
+	}
+	if s := l.client.Status(); s.Connects == 0 {
+		l.onEvent(fmt.Sprintf("no answer from the agent: %v", s.Err))
+	}
+}
+
+// state is what the page shows of a leg.
+type state struct {
+	targetBps int
+	mode      string
+	ratio     float64
+	ratioOK   bool
+	link      live.Snapshot
+	stats     peer.Stats
+}
+
+func (l *leg) state() state {
+	s := state{
+		targetBps: l.call.Estimator().GetTargetBitrate(),
+		mode:      "end to end", link: l.link.Snapshot(), stats: l.call.Stats(),
+	}
+	if e, ok := l.call.Estimator().(*interceptor.Estimator); ok && wantsTelemetry(l.cc) {
+		t := e.Target()
+		s.mode, s.ratio, s.ratioOK = t.Mode.String(), t.Ratio, t.RatioOK
+	}
+
+	return s
+}
+
+// close ends everything that the leg started.
+func (l *leg) close() error {
+	var errs []error
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.wg.Wait()
+	if l.phone != nil {
+		l.phone.kill()
+	}
+	if l.call != nil {
+		errs = append(errs, l.call.Close())
+	}
+	errs = append(errs, l.link.Close())
+
+	return errors.Join(errs...)
+}

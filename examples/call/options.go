@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/modemlink"
+)
+
+const usage = `Usage: call [flags]
+
+A video call over an emulated LTE uplink, in real time, with several bandwidth
+estimators side by side: each has its own phone in its own copy of the cell, on
+the same capacity at the same moment. Nothing is needed but this program.
+
+  gbrcc  GBR-CC: steers by the modem's grants and buffer reports, streamed from
+         the phone, over an end-to-end loop
+  seed   GBR-CC's bare law, without smoothing and frame bursts
+  gcc    this module's GCC alone, without telemetry
+  pion   Pion's GCC with its NoOp pacer (its leaky pacer drops retransmissions
+         and can freeze the delay estimator, which would not be a fair rival)
+
+What gbrcc and seed go by is shown behind them: dual (modem and end to end),
+hold (the modem is silent for a moment), outer-only (end to end alone).
+
+Examples:
+  call
+  call -trace uplink.csv -duration 60s -json result.json
+  call -agent-outage 10s,5s          # kill the phone's agent at 10 s for 5 s
+  call -cc gbrcc -modem gbr://...    # telemetry from another agent
+
+Flags:
+`
+
+// Start, lowest and highest rate, the same for all estimators, in bit/s.
+const (
+	startBps = 300_000
+	minBps   = 100_000
+	maxBps   = 10_000_000
+)
+
+type options struct {
+	duration  time.Duration
+	cc        []string
+	trace     cell.Trace
+	traceName string
+	modem     string // "sim" or a pairing URL
+	http      string
+	json      string
+	seed      uint64
+	outageAt  time.Duration
+	outageFor time.Duration
+}
+
+func names() []string { return []string{"gbrcc", "seed", "gcc", "pion"} }
+
+// parse reads flags and files; everything that can be wrong with them is found
+// here, before anything starts.
+func parse(args []string, stderr io.Writer) (options, error) {
+	o := options{traceName: "built-in synthetic LTE cell"}
+	flags := flag.NewFlagSet("call", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // errors are printed once, by main
+	cc, trace := "gbrcc,pion", ""
+	flags.DurationVar(&o.duration, "duration", 30*time.Second, "length of the call")
+	flags.StringVar(&cc, "cc", cc, "estimators, comma separated: "+strings.Join(names(), ", "))
+	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps (default: a built-in synthetic LTE cell)")
+	flags.StringVar(&o.modem, "modem", "sim", "telemetry for gbrcc and seed: sim (the emulated phone's) or a pairing `URL` printed by the agent's -pair; the media stays on the emulated cell")
+	flags.StringVar(&o.http, "http", "127.0.0.1:0", "`ADDR` of the live page (port 0: any free one; off: no page)")
+	flags.StringVar(&o.json, "json", "", "write the result to `FILE`")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the cell and of the encoder's noise")
+	flags.Func("agent-outage", "kill the phone's agent during the call and start it again: `AT,FOR`, such as 10s,5s", func(s string) (err error) {
+		o.outageAt, o.outageFor, err = parseOutage(s)
+
+		return err
+	})
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprint(stderr, usage)
+			flags.SetOutput(stderr)
+			flags.PrintDefaults()
+		}
+
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q (flags start with -, see -h)", flags.Arg(0))
+	}
+	if o.duration < time.Second || o.duration > 24*time.Hour {
+		return o, fmt.Errorf("-duration %v: want 1s to 24h", o.duration)
+	}
+	for name := range strings.SplitSeq(cc, ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(names(), name) {
+			return o, fmt.Errorf("-cc: unknown estimator %q, choose from %s", name, strings.Join(names(), ", "))
+		}
+		if slices.Contains(o.cc, name) {
+			return o, fmt.Errorf("-cc: %q twice", name)
+		}
+		o.cc = append(o.cc, name)
+	}
+	if err := o.checkModem(); err != nil {
+		return o, err
+	}
+	if o.http != "off" {
+		if _, _, err := net.SplitHostPort(o.http); err != nil {
+			return o, fmt.Errorf("-http: want HOST:PORT or off: %w", err)
+		}
+	}
+
+	if err := o.readTrace(trace); err != nil {
+		return o, fmt.Errorf("-trace %s: %w", trace, err)
+	}
+	if err := o.checkJSON(); err != nil {
+		return o, fmt.Errorf("-json: %w", err)
+	}
+
+	return o, nil
+}
+
+// parseOutage reads AT,FOR.
+func parseOutage(s string) (at, length time.Duration, err error) {
+	a, l, _ := strings.Cut(s, ",")
+	at, err1 := time.ParseDuration(a)
+	length, err2 := time.ParseDuration(l)
+	if err1 != nil || err2 != nil || at <= 0 || length <= 0 {
+		return 0, 0, errors.New("want AT,FOR such as 10s,5s")
+	}
+
+	return at, length, nil
+}
+
+// checkModem checks what has to do with telemetry.
+func (o *options) checkModem() error {
+	sim, outage := o.modem == "sim", o.outageAt > 0
+	if !sim {
+		if _, err := modemlink.ParseURL(o.modem); err != nil {
+			return fmt.Errorf("-modem: want sim or a pairing URL: %w", err)
+		}
+	}
+	listens := slices.ContainsFunc(o.cc, wantsTelemetry)
+	switch {
+	case !sim && !listens:
+		return fmt.Errorf("-modem: none of -cc %s takes telemetry", strings.Join(o.cc, ","))
+	case outage && !listens:
+		return fmt.Errorf("-agent-outage: none of -cc %s takes telemetry", strings.Join(o.cc, ","))
+	case outage && !sim:
+		return errors.New("-agent-outage: only the emulated phone's agent can be killed; leave out -modem")
+	case outage && o.outageAt >= o.duration:
+		return fmt.Errorf("-agent-outage: %v is not before the end of the call, -duration %v", o.outageAt, o.duration)
+	}
+
+	return nil
+}
+
+// cell is each leg's copy of the cell.
+func (o *options) cell(start time.Time) cell.Config {
+	return cell.Config{Start: start, Seed: o.seed, Capacity: o.trace}
+}
+
+// readTrace loads the capacity, or makes it up.
+func (o *options) readTrace(path string) error {
+	if path == "" {
+		o.trace = cell.SynthLTE(o.seed, o.duration)
+
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return plain(err)
+	}
+	if o.trace, err = cell.ParseTrace(filepath.Base(path), data); err != nil {
+		return err
+	}
+	o.traceName = path
+	_, err = cell.New(o.cell(time.Now())) // knows what a cell can carry
+
+	return err
+}
+
+// checkJSON makes sure that the result can be written.
+func (o *options) checkJSON() error {
+	if o.json == "" {
+		return nil
+	}
+	// Not a folder; and the rename must not replace a link such as /dev/stdout.
+	if st, err := os.Lstat(o.json); err == nil && !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a plain file", o.json)
+	}
+	// The only way to know that a file can be made is to make one.
+	probe, err := tempBeside(o.json)
+	if err != nil {
+		return err
+	}
+
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// plain leaves out of a file's error what its user did not type.
+func plain(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+
+	return err
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gbrcc/gbrcc/interceptor/dashboard"
+)
+
+// page is the live view; a nil page shows nothing.
+type page struct {
+	board  *dashboard.Dashboard
+	server *http.Server
+	url    string
+	done   chan struct{}
+}
+
+// colours per estimator, the same on every chart.
+func colour(cc string) dashboard.Color {
+	switch cc {
+	case "gbrcc":
+		return dashboard.Blue
+	case "pion":
+		return dashboard.Orange
+	case "seed":
+		return dashboard.Green
+	default:
+		return dashboard.Purple
+	}
+}
+
+// newPage listens at once, so that a busy port is known before the call.
+func newPage(o options) (*page, error) {
+	if o.http == "off" {
+		return nil, nil //nolint:nilnil // a nil page is the documented "off"
+	}
+	ln, err := net.Listen("tcp", o.http)
+	if err != nil {
+		return nil, fmt.Errorf("-http: %w (choose another address, or off)", err)
+	}
+	series := func(what string) []dashboard.Series {
+		var s []dashboard.Series
+		for _, cc := range o.cc {
+			s = append(s, dashboard.Series{Key: cc + "." + what, Label: cc, Color: colour(cc)})
+		}
+
+		return s
+	}
+	rates := append([]dashboard.Series{{Key: "capacity", Label: "capacity", Color: dashboard.Grey, Fill: true}}, series("target")...)
+	panels := []dashboard.Panel{
+		{Title: "Encoder target and radio capacity", Unit: "Mbit/s", Series: rates},
+		{Title: "Playout latency, capture to screen", Unit: "ms", Series: series("playout")},
+		{Title: "Queue in the phone", Unit: "ms", Series: series("queue")},
+	}
+	var ratios []dashboard.Series
+	for _, cc := range o.cc {
+		if wantsTelemetry(cc) {
+			ratios = append(ratios, dashboard.Series{Key: cc + ".ratio", Label: cc, Color: colour(cc)})
+		}
+	}
+	if ratios != nil {
+		panels = append(panels, dashboard.Panel{Title: "GBR: bytes granted / bytes reported, low when the radio is full", Series: ratios, Max: 1})
+	}
+	board, err := dashboard.New("Video call over an emulated LTE uplink: "+o.traceName, panels)
+	if err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	p := &page{
+		board: board, url: pageURL(ln.Addr()), done: make(chan struct{}),
+		server: &http.Server{Handler: board.Handler(), ReadHeaderTimeout: 5 * time.Second},
+	}
+	go func() {
+		defer close(p.done)
+		// It ends with close, which is the only way for it to end.
+		_ = p.server.Serve(ln)
+	}()
+
+	return p, nil
+}
+
+// pageURL is where a browser on this machine finds the page.
+func pageURL(addr net.Addr) string {
+	host := addr.String()
+	if a, ok := addr.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
+		host = net.JoinHostPort("localhost", strconv.Itoa(a.Port))
+	}
+
+	return "http://" + host + "/"
+}
+
+func (p *page) push(at time.Time, l *leg, s state) {
+	if p == nil {
+		return
+	}
+	v := map[string]float64{
+		"capacity":        float64(s.link.CapacityBps) / 1e6,
+		l.cc + ".target":  float64(s.targetBps) / 1e6,
+		l.cc + ".playout": ms(s.stats.PlayoutLast),
+		l.cc + ".queue":   ms(s.link.QueueDelay),
+	}
+	if s.ratioOK {
+		v[l.cc+".ratio"] = s.ratio
+	}
+	p.board.Push(at, v)
+	p.board.SetStatus(l.cc, s.mode)
+}
+
+func (p *page) event(text string) {
+	if p != nil {
+		p.board.Event(time.Now(), text)
+	}
+}
+
+func (p *page) summary(results []result) {
+	if p == nil {
+		return
+	}
+	var rows [][]string
+	for _, r := range results {
+		rows = append(rows, r.row())
+	}
+	p.board.SetSummary(columns(), rows)
+}
+
+func (p *page) close() {
+	if p == nil {
+		return
+	}
+	p.board.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if p.server.Shutdown(ctx) != nil {
+		_ = p.server.Close()
+	}
+	<-p.done
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+	"time"
+)
+
+// result is one leg's line in the JSON file. Times are ms, rates Mbit/s, ratios
+// 0..1.
+type result struct {
+	CC             string  `json:"cc"`
+	DurationS      float64 `json:"duration_s"`
+	CapacityMbps   float64 `json:"capacity_mbps"`
+	GoodputMbps    float64 `json:"goodput_mbps"`
+	PlayoutP50     float64 `json:"playout_ms_p50"`
+	PlayoutP95     float64 `json:"playout_ms_p95"`
+	FreezeCount    int     `json:"freeze_count"`
+	FreezeRatio    float64 `json:"freeze_ratio"`
+	FramesRendered int     `json:"frames_rendered"`
+	// Samples is the ratio samples that reached the estimator, and
+	// TelemetryAge how old the modem's news was when it came: the median.
+	Samples      int64   `json:"samples"`
+	TelemetryAge float64 `json:"telemetry_age_ms_p50"`
+}
+
+// result sums up a leg that ran for d from the trace's time from on.
+func (l *leg) result(o options, from, d time.Duration) result {
+	st := l.call.Stats()
+	r := result{
+		CC: l.cc, DurationS: round(d.Seconds(), 3),
+		CapacityMbps: round(float64(o.trace.MeanBps(from, from+d))/1e6, 3),
+		GoodputMbps:  round(float64(st.Bytes)*8/d.Seconds()/1e6, 3),
+		PlayoutP50:   round(st.PlayoutMsP50, 1), PlayoutP95: round(st.PlayoutMsP95, 1),
+		FreezeCount: st.FreezeCount, FreezeRatio: round(st.FreezeRatio, 4),
+		FramesRendered: st.FramesRendered,
+		Samples:        l.samples.Load(),
+	}
+	if st.FramesRendered == 0 {
+		r.FreezeRatio = 1 // it never played
+	}
+	if l.client != nil {
+		r.TelemetryAge = round(ms(l.client.Status().AgeP50), 1)
+	}
+
+	return r
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// round keeps what means something. JSON has no NaN: what is not known is 0.
+func round(v float64, digits int) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	scale := math.Pow10(digits)
+
+	return math.Round(v*scale) / scale
+}
+
+// columns and row are the table, in the terminal and on the page.
+func columns() []string {
+	return []string{
+		"estimator", "goodput Mbit/s", "of capacity", "playout p50", "p95", "freezes", "frozen", "frames", "samples", "telemetry age",
+	}
+}
+
+func (r result) row() []string {
+	share, samples, age := "-", "-", "-"
+	if r.CapacityMbps > 0 {
+		share = fmt.Sprintf("%.0f %%", 100*r.GoodputMbps/r.CapacityMbps)
+	}
+	if wantsTelemetry(r.CC) {
+		samples = strconv.FormatInt(r.Samples, 10)
+	}
+	if r.Samples > 0 {
+		age = fmt.Sprintf("%.0f ms", r.TelemetryAge)
+	}
+	name := r.CC
+	if name == "pion" {
+		name = "pion (NoOp pacer)"
+	}
+
+	return []string{
+		name, fmt.Sprintf("%.2f", r.GoodputMbps), share,
+		fmt.Sprintf("%.0f ms", r.PlayoutP50), fmt.Sprintf("%.0f ms", r.PlayoutP95),
+		strconv.Itoa(r.FreezeCount), fmt.Sprintf("%.1f %%", 100*r.FreezeRatio),
+		strconv.Itoa(r.FramesRendered), samples, age,
+	}
+}
+
+func writeTable(w io.Writer, results []result) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(cells []string) {
+		for _, c := range cells {
+			fmt.Fprintf(tw, "%s\t", c)
+		}
+		fmt.Fprintln(tw)
+	}
+	line(columns())
+	for _, r := range results {
+		line(r.row())
+	}
+
+	return tw.Flush()
+}
+
+// tempBeside makes a file in the folder of path, to become path by a rename.
+func tempBeside(path string) (*os.File, error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".call-*.json")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a file in %s: %w", dir, plain(err))
+	}
+
+	return f, nil
+}
+
+// writeJSON leaves no partial file behind.
+func writeJSON(path string, results []result) error {
+	data, err := json.MarshalIndent(map[string][]result{"runs": results}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("-json: %w", err)
+	}
+	tmp, err := tempBeside(path)
+	if err != nil {
+		return fmt.Errorf("-json: %w", err)
+	}
+	_, err = tmp.Write(append(data, '\n'))
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Chmod(tmp.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+
+		return fmt.Errorf("-json: %w", err)
+	}
+
+	return nil
+}
