@@ -109,7 +109,7 @@ func TestRealTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, file+" length", tr.Len().Seconds(), 61, 0.3, "s")
-	// This one has a slip of 8 Tbit/s in it.
+	// This one has a slip of 8 Gbit/s in it.
 	const slip = "alphartc_4G_3mbps_ul.csv"
 	if _, err := ParseTrace(slip, readTrace(t, slip)); err == nil || !strings.Contains(err.Error(), "line 23: ") {
 		t.Errorf("%s: %v, want an error that names line 23", slip, err)
