@@ -55,6 +55,7 @@ var arrows = map[string]arrow{
 	"gcc/pacing":            to(),
 	"gbr":                   to("gcc", "qoe"),
 	"modemlink/diag":        to(),
+	"modemlink/diag/rrc":    to(),
 	"modemlink/ratio":       to("gbr", "modemlink/diag"),
 	"modemlink/proto":       to(),
 	"modemlink":             to("gbr", "modemlink/proto"),
@@ -75,7 +76,7 @@ var arrows = map[string]arrow{
 // pure packages take time as an argument and neither do IO, nor lock, nor start
 // goroutines; .golangci.yml and the Makefile name the same ones.
 var pure = []string{
-	"qoe", "gcc", "gcc/pacing", "gbr", "modemlink/diag", "modemlink/ratio", "e2e/cell", "e2e/sim",
+	"qoe", "gcc", "gcc/pacing", "gbr", "modemlink/diag", "modemlink/diag/rrc", "modemlink/ratio", "e2e/cell", "e2e/sim",
 }
 
 // stdOnly packages import nothing of third parties: an application can take

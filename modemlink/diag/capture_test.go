@@ -185,3 +185,117 @@ func TestCapturesSourcesAgree(t *testing.T) {
 		}
 	}
 }
+
+// A grant that DCI told at n is on air at n+4, as wide as told.
+func TestCapturesDCIMeetsTransmission(t *testing.T) {
+	for name, least := range map[string]int{"mi_att_iphone": 4, "mi_pixel5": 3} {
+		sent := map[int]uint8{}
+		var told []B16C
+		for _, p := range packets(t, readFile(t, dataFile(t, "diag", name+".hdlc"))) {
+			details, err := Details(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range details {
+				switch v := d.(type) {
+				case B139:
+					sent[int(v.TTI)] = v.NRB
+				case B16C:
+					told = append(told, v)
+				}
+			}
+		}
+		both := 0
+		for _, g := range told {
+			if nrb, ok := sent[(int(g.SFN)*10+int(g.SF)+4)%ttiWrap]; ok {
+				both++
+				if nrb != g.NRB {
+					t.Errorf("%s %d.%d: told %d blocks, sent %d", name, g.SFN, g.SF, g.NRB, nrb)
+				}
+			}
+		}
+		if both < least {
+			t.Errorf("%s: %d grants in both, want at least %d", name, both, least)
+		}
+	}
+}
+
+// The samples of B066 are one millisecond apart, which is what gives those
+// without a time theirs.
+func TestCapturesBufferTimes(t *testing.T) {
+	pairs, fit, timed, idle := 0, 0, 0, 0
+	for _, name := range captures() {
+		for _, p := range packets(t, readFile(t, dataFile(t, "diag", name+".hdlc"))) {
+			if p.Code != LogB066 {
+				continue
+			}
+			last, lastAge := -1, 0
+			if err := WalkB066(p, func(v B066) {
+				if v.SFN == 1023 && v.SF == 15 {
+					idle++
+					if v.TTI >= 0 {
+						timed++
+					}
+
+					return
+				}
+				tti := int(v.SFN)*10 + int(v.SF)
+				if v.TTI != tti {
+					t.Errorf("%s: TTI %d, want %d", name, v.TTI, tti)
+				}
+				if last >= 0 {
+					pairs++
+					if (tti-last+ttiWrap)%ttiWrap == lastAge-v.AgeMs {
+						fit++
+					}
+				}
+				last, lastAge = tti, v.AgeMs
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if pairs < 200 || fit < pairs*98/100 {
+		t.Errorf("%d of %d neighbours fit, want 98 %% of at least 200", fit, pairs)
+	}
+	if timed == 0 || timed > idle {
+		t.Errorf("%d of %d idle samples have a time", timed, idle)
+	}
+}
+
+// The queue of a KindBuffer record is the sum over the channels of its sample.
+func TestCapturesBufferSums(t *testing.T) {
+	filled := 0
+	for _, name := range captures() {
+		for _, p := range packets(t, readFile(t, dataFile(t, "diag", name+".hdlc"))) {
+			if p.Code != LogB066 {
+				continue
+			}
+			recs, err := ParseLog(p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := 0
+			_ = WalkB066(p, func(v B066) { // ParseLog has walked it without an error
+				r, all, signalling := recs[i], 0, 0
+				for c := range v.Channels.Len() {
+					ch := v.Channels.At(c)
+					all += ch.Total()
+					if ch.LCID <= 2 {
+						signalling += ch.Total()
+					}
+				}
+				if r.Queued != all || r.Signalling != signalling || r.TTI != v.TTI || r.AgeMs != v.AgeMs {
+					t.Errorf("%s: %+v, want %d bytes queued, %d of signalling", name, r, all, signalling)
+				}
+				if all > 0 {
+					filled++
+				}
+				i++
+			})
+		}
+	}
+	if filled < 1000 {
+		t.Errorf("%d samples with a queue, want at least 1000", filled)
+	}
+}

@@ -19,7 +19,7 @@ const b139EncodeVersion = 102
 // most 31, all of one PCI (the first one's). Fields of Record that B139 does
 // not have are not kept.
 func AppendB139(dst []byte, recs ...Record) ([]byte, error) {
-	l, _ := b139LayoutOf(b139EncodeVersion)
+	size, _ := b139LayoutOf(b139EncodeVersion)
 	if len(recs) > b139MaxRecords {
 		return dst, fmt.Errorf("%w: B139 with %d records", ErrNotEncodable, len(recs))
 	}
@@ -27,7 +27,7 @@ func AppendB139(dst []byte, recs ...Record) ([]byte, error) {
 	for i, r := range recs {
 		switch {
 		case r.Kind != KindGrant, r.TTI < 0, r.TTI >= ttiWrap, r.Bytes <= 0, r.Bytes > math.MaxUint16,
-			r.Cell < 0, r.Cell > 3, r.Retx < 0, r.Retx > int(l.retxMask), r.PCI < 0, r.PCI > 511:
+			r.Cell < 0, r.Cell > 3, r.Retx < 0, r.Retx > 31, r.PCI < 0, r.PCI > 511:
 			return dst, fmt.Errorf("%w: B139 record %d", ErrNotEncodable, i)
 		}
 		tti = r.TTI
@@ -42,11 +42,11 @@ func AppendB139(dst []byte, recs ...Record) ([]byte, error) {
 	dst = append(dst, 0, 0)
 	for _, r := range recs {
 		at := len(dst)
-		dst = append(dst, make([]byte, l.size)...)
+		dst = append(dst, make([]byte, size)...)
 		b := dst[at:]
 		binary.LittleEndian.PutUint16(b, uint16(r.TTI))
-		binary.LittleEndian.PutUint16(b[l.carrier:], uint16(r.Cell|r.Retx<<7))
-		binary.LittleEndian.PutUint16(b[l.bytes:], uint16(r.Bytes))
+		binary.LittleEndian.PutUint16(b[2:], uint16(r.Cell|r.Retx<<7))
+		binary.LittleEndian.PutUint16(b[8:], uint16(r.Bytes))
 	}
 
 	return dst, nil
@@ -134,12 +134,11 @@ func AppendB060(dst []byte, r Record) ([]byte, error) {
 		return dst, fmt.Errorf("%w: B060", ErrNotEncodable)
 	}
 	const sub, size = 1, 16 // 9 bytes used, 3 of alignment
-	l, _ := b060LayoutOf(sub)
 	at := len(dst) + macHeaderLen + macSubHeaderLen
-	dst = append(dst, macVersion, 1, 0, 0, b060UplinkID, sub, size, 0)
+	dst = append(dst, macVersion, 1, 0, 0, b060ID, sub, size, 0)
 	dst = append(dst, make([]byte, size-macSubHeaderLen)...)
-	binary.LittleEndian.PutUint16(dst[at+l.periodic:], uint16(periodic))
-	binary.LittleEndian.PutUint16(dst[at+l.retx:], uint16(retx))
+	binary.LittleEndian.PutUint16(dst[at+3:], uint16(periodic))
+	binary.LittleEndian.PutUint16(dst[at+7:], uint16(retx))
 
 	return dst, nil
 }

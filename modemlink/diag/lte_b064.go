@@ -2,105 +2,200 @@
 
 package diag
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"encoding/json"
+)
 
-// B064, LTE uplink transport blocks: one sample per new transmission, with the
-// MAC header as sent. A batch is 25 samples or about 102 ms. Each sample is a
-// KindGrant record and, when the header has a BSR, a KindBSR record after it.
+// B064 is one sample of log code 0xB064, LTE uplink transport blocks: a new
+// transmission with the MAC header as sent. A batch is 25 samples or about
+// 102 ms. It gives a KindGrant record and, when the header has a BSR, a KindBSR
+// record after it.
 //
-// u16 grants hold every LTE transport block (at most about 12 kB a carrier).
+// 16 bits hold every LTE transport block (at most about 12 kB a carrier).
+type B064 struct {
+	K          string `json:"k"`
+	SubVersion uint8  `json:"subver"`
+	// Index is the sub id and Cell the carrier, both 0 in sub-version 1.
+	Index uint8  `json:"sub_id"`
+	Cell  uint8  `json:"cell"`
+	SFN   uint16 `json:"sfn"`
+	SF    uint8  `json:"sf"`
+	HARQ  uint8  `json:"harq"`
+	// RNTI is 0 C, 1 SPS, 2 P, 3 RA, 4 temporary C, 5 SI, 6 and 7 TPC, 8 MBMS.
+	// Only blocks of the first two are the phone's own traffic.
+	RNTI uint8 `json:"rnti"`
+	// Grant is the transport block and Padding what of it was padding, bytes.
+	Grant   uint16 `json:"grant"`
+	RLCPDUs uint8  `json:"rlc_pdus"`
+	Padding uint16 `json:"pad"`
+	// BSREvent is why a BSR was made: 0 none, 1 periodic, 2 data of a higher
+	// priority, 3 the retransmission timer. BSRTrigger is the form that the
+	// phone first chose: 0 none, 1 cancelled, 2 long, 3 short, 4 to 6 padding
+	// long, short, truncated. The form on air is BSR's.
+	BSREvent   uint8 `json:"bsr_event"`
+	BSRTrigger uint8 `json:"bsr_trig"`
+	// Header is the MAC header with its control elements, TS 36.321 6.1.2.
+	Header Hex `json:"hdr"`
+	// BSR is the BSR that the header holds.
+	BSR B064BSR `json:"bsr"`
+}
+
+// B064BSR is a BSR control element, or none when Form is 0. JSON has a list of
+// none or one.
+type B064BSR struct {
+	Form Form
+	// LCGs is the bit set of the groups that Index holds.
+	LCGs  uint8
+	Index [lteLCGs]uint8
+}
+
+// MarshalJSON gives the element as {"ce", "lcg", "idx"}: all four indices of a
+// long one, the group and its index of the others.
+func (b B064BSR) MarshalJSON() ([]byte, error) {
+	type element struct {
+		CE  string `json:"ce"`
+		LCG *int   `json:"lcg,omitempty"`
+		Idx []int  `json:"idx"`
+	}
+	out := []element{}
+	switch b.Form {
+	case FormLong:
+		e := element{CE: "long"}
+		for _, idx := range b.Index {
+			e.Idx = append(e.Idx, int(idx))
+		}
+		out = append(out, e)
+	case FormShort, FormTruncated:
+		e := element{CE: "short"}
+		if b.Form == FormTruncated {
+			e.CE = "trunc"
+		}
+		for g, idx := range b.Index {
+			if b.LCGs>>g&1 != 0 {
+				e.LCG, e.Idx = &g, []int{int(idx)}
+			}
+		}
+		out = append(out, e)
+	case FormLongTruncated: // NR has it
+	}
+
+	return json.Marshal(out)
+}
+
 const (
-	b064ID = 8
-	// RNTI types: only blocks for the phone itself are its own traffic.
+	b064ID         = 8
 	rntiC, rntiSPS = 0, 1
-	// b064Pad is the most alignment bytes at a sub-packet's end.
-	b064Pad = 3
 )
 
 // b064Layout places the fields of a sample; -1 is not there. The MAC header
 // follows at offset size.
-type b064Layout struct{ cell, rnti, time, grant, padding, event, trigger, header, size int }
+type b064Layout struct{ index, cell, harq, rnti, time, grant, pdus, padding, event, trigger, header, size int }
 
 func b064LayoutOf(sub uint8) (b064Layout, bool) {
+	// shift is the bytes in front of the fields that all versions have.
+	shift, index, cell := 0, -1, -1
 	switch sub {
 	case 1:
-		return b064Layout{cell: -1, rnti: 1, time: 2, grant: 4, padding: 7, event: 9, trigger: 10, header: 11, size: 12}, true
 	case 2, 3, 5, 8:
-		return b064Layout{cell: 1, rnti: 3, time: 4, grant: 6, padding: 9, event: 11, trigger: 12, header: 13, size: 14}, true
+		shift, index, cell = 2, 0, 1
 	case 7:
-		return b064Layout{cell: 0, rnti: 2, time: 3, grant: 5, padding: 8, event: 10, trigger: 11, header: 12, size: 13}, true
+		shift, cell = 1, 0
 	default:
 		return b064Layout{}, false
 	}
+
+	return b064Layout{
+		index: index, cell: cell, harq: shift, rnti: shift + 1, time: shift + 2, grant: shift + 4, pdus: shift + 6,
+		padding: shift + 7, event: shift + 9, trigger: shift + 10, header: shift + 11, size: shift + 12,
+	}, true
 }
 
-func parseB064(p Packet, dst []Record) ([]Record, error) { return macSubs(p, dst, parseB064Sub) }
+// WalkB064 calls fn for each sample of a B064 packet.
+func WalkB064(p Packet, fn func(B064)) error {
+	return macSubs(p, b064ID, func(s macSub) error { return walkB064Sub(p, s, fn) })
+}
 
-func parseB064Sub(p Packet, s macSub, dst []Record) ([]Record, error) {
-	if s.id != b064ID {
-		return dst, nil
-	}
+func walkB064Sub(p Packet, s macSub, fn func(B064)) error {
 	l, ok := b064LayoutOf(s.version)
 	if !ok {
-		return dst, &UnsupportedVersionError{Code: p.Code, Version: uint32(s.version), Sub: true}
+		return unsupportedSub(p, s)
 	}
 	if len(s.body) < 1 {
-		return dst, truncated(p.Code, "number of samples")
+		return truncated(p.Code, "number of samples")
 	}
 	n, b := int(s.body[0]), s.body[1:]
 	for range n {
 		if len(b) < l.size {
-			return dst, truncated(p.Code, "sample")
+			return truncated(p.Code, "sample")
 		}
 		size := l.size + int(b[l.header])
 		if len(b) < size {
-			return dst, truncated(p.Code, "MAC header")
+			return truncated(p.Code, "MAC header")
 		}
-		var err error
-		if dst, err = l.parse(p, b[:size], dst); err != nil {
-			return dst, err
+		v := B064{K: "b064", SubVersion: s.version}
+		if err := v.read(p, &l, b[:size]); err != nil {
+			return err
 		}
+		fn(v)
 		b = b[size:]
 	}
-	if len(b) > b064Pad {
-		return dst, malformed(p.Code, "bytes after the samples", len(b))
+	if len(b) > macPad {
+		return malformed(p.Code, "bytes after the samples", len(b))
 	}
 
-	return dst, nil
+	return nil
 }
 
-// parse reads one sample with its MAC header.
-func (l b064Layout) parse(p Packet, b []byte, dst []Record) ([]Record, error) {
-	if b[l.rnti] != rntiC && b[l.rnti] != rntiSPS {
-		return dst, nil
+// read reads one sample with its MAC header.
+func (v *B064) read(p Packet, l *b064Layout, b []byte) error {
+	if l.index >= 0 {
+		v.Index = b[l.index]
 	}
-	sfn := binary.LittleEndian.Uint16(b[l.time:])
-	tti, ok := sfnSubframe(sfn)
-	if !ok {
-		return dst, malformed(p.Code, "subframe", int(sfn&15))
-	}
-	bsr, err := parseMACHeader(b[l.size:])
-	if err != nil {
-		return dst, malformed(p.Code, err.Error(), int(b[l.header]))
-	}
-	r := Record{Code: p.Code, RAT: LTE, Radio: p.Radio, Logged: p.Logged, TTI: tti}
 	if l.cell >= 0 {
-		r.Cell = int(b[l.cell])
+		v.Cell = b[l.cell]
 	}
-	grant := r
-	grant.Kind = KindGrant
-	grant.Bytes = int(binary.LittleEndian.Uint16(b[l.grant:]))
-	grant.Padding = int(binary.LittleEndian.Uint16(b[l.padding:]))
-	if grant.Bytes > 0 {
-		dst = append(dst, grant)
+	v.HARQ, v.RNTI = b[l.harq], b[l.rnti]
+	v.SFN, v.SF = sfnSubframe(binary.LittleEndian.Uint16(b[l.time:]))
+	v.Grant = binary.LittleEndian.Uint16(b[l.grant:])
+	v.RLCPDUs = b[l.pdus]
+	v.Padding = binary.LittleEndian.Uint16(b[l.padding:])
+	v.BSREvent, v.BSRTrigger = b[l.event], b[l.trigger]
+	v.Header = b[l.size:]
+	if v.SF > maxSubframe {
+		return malformed(p.Code, "subframe", int(v.SF))
 	}
-	if bsr.form == 0 {
-		return dst, nil
+	bsr, err := parseMACHeader(v.Header)
+	if err != nil {
+		return malformed(p.Code, err.Error(), len(v.Header))
 	}
-	r.Kind, r.Form, r.LCGs, r.Index = KindBSR, bsr.form, bsr.lcgs, bsr.index
-	r.Trigger = b064Trigger(b[l.event], b[l.trigger])
+	v.BSR = B064BSR{Form: bsr.form, LCGs: bsr.lcgs, Index: [lteLCGs]uint8(bsr.index[:])}
 
-	return append(dst, r), nil
+	return nil
+}
+
+func parseB064(p Packet, dst []Record) ([]Record, error) {
+	err := WalkB064(p, func(v B064) {
+		if v.RNTI != rntiC && v.RNTI != rntiSPS {
+			return
+		}
+		r := Record{
+			Code: p.Code, RAT: LTE, Radio: p.Radio, Logged: p.Logged,
+			TTI: int(v.SFN)*10 + int(v.SF), Cell: int(v.Cell),
+		}
+		if v.Grant > 0 {
+			dst = append(dst, r)
+			grant := &dst[len(dst)-1]
+			grant.Kind, grant.Bytes, grant.Padding = KindGrant, int(v.Grant), int(v.Padding)
+		}
+		if v.BSR.Form != 0 {
+			r.Kind, r.Form, r.LCGs, r.Trigger = KindBSR, v.BSR.Form, v.BSR.LCGs, b064Trigger(v.BSREvent, v.BSRTrigger)
+			copy(r.Index[:], v.BSR.Index[:])
+			dst = append(dst, r)
+		}
+	})
+
+	return dst, err
 }
 
 // Values of the BSR event and of the BSR "trigger", which is the format that

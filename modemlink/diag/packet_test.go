@@ -117,7 +117,7 @@ func TestDecoderCounts(t *testing.T) {
 		AppendLog(nil, LogB139, 9, b139),
 		AppendLog(nil, LogB139, 9, b139[:20]),
 		AppendLog(nil, LogB139, 9, []byte{1, 0, 0, 0, 0, 0, 0, 0}),
-		AppendLog(nil, 0xB0C0, 9, []byte{26}),
+		AppendLog(nil, 0xB0C1, 9, []byte{26}),
 	} {
 		d.Write(AppendHDLC(nil, frame))
 	}
@@ -138,7 +138,7 @@ func TestDecoderCounts(t *testing.T) {
 		unsupported, bad int
 		err string
 	}{
-		{0xB0C0, 26, 1, 0, 1, 0, "diag: 0xB0C0: unsupported log code"},
+		{0xB0C1, 26, 1, 0, 1, 0, "diag: 0xB0C1: unsupported log code"},
 		{LogB139, 1, 1, 0, 1, 0, "diag: 0xB139: unsupported version 1"},
 		{LogB139, 102, 2, 1, 0, 1, "diag: truncated: 0xB139: records"},
 		{0xB881, -1, 1, 0, 1, 0, "diag: encrypted log packet"},

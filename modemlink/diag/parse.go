@@ -25,7 +25,7 @@ func (e *UnsupportedVersionError) Error() string {
 		what = "sub-version"
 	}
 
-	return fmt.Sprintf("diag: %v: unsupported %s %d", e.Code, what, e.Version)
+	return fmt.Sprintf("diag: %v: unsupported %s %v", e.Code, what, NRVersion(e.Version))
 }
 
 // parser appends the records of a packet's body to dst. On error it may have
@@ -39,8 +39,28 @@ func parserOf(code LogCode) parser {
 		return parseB060
 	case LogB064:
 		return parseB064
+	case LogB066:
+		return parseB066
+	case LogB067:
+		return parseB067
+	case LogB0C0:
+		return parseB0C0
 	case LogB139:
 		return parseB139
+	case LogB16C:
+		return parseB16C
+	case LogB821:
+		return parseB821
+	case LogB872:
+		return parseB872
+	case LogB873:
+		return parseB873
+	case LogB881:
+		return parseB881
+	case LogB883:
+		return parseB883
+	case LogB885:
+		return parseB885
 	default:
 		return nil
 	}

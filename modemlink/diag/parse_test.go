@@ -3,42 +3,80 @@
 package diag
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 )
 
-// ParseLog does not panic, appends within what the body can hold, gives back
-// dst on error, and what it decodes from B139 and B064 can be encoded again.
+// checkDecode holds what is true of any body: no panic, no more records than the
+// body has room for, dst given back on error, values in range, and the same
+// verdict by ParseLog and Details.
+func checkDecode(t *testing.T, code LogCode, body []byte) {
+	t.Helper()
+	p := Packet{Code: code, Body: body}
+	before := []Record{{TTI: 1}}
+	recs, err := ParseLog(p, before)
+	if len(recs) < 1 || recs[0] != before[0] {
+		t.Fatal("dst was touched")
+	}
+	recs = recs[1:]
+	details, detailsErr := Details(p)
+	if (err == nil) != (detailsErr == nil) || err != nil && err.Error() != detailsErr.Error() {
+		t.Fatalf("ParseLog: %v, Details: %v", err, detailsErr)
+	}
+	if err != nil {
+		if len(recs)+len(details) != 0 {
+			t.Fatalf("%d records and %d details with an error", len(recs), len(details))
+		}
+
+		return
+	}
+	// The smallest sample is three bytes.
+	if len(recs) > len(body)/3 {
+		t.Fatalf("%d records from %d bytes", len(recs), len(body))
+	}
+	for _, r := range recs {
+		low, high := r.Buffer(false)
+		unknown := r.Kind == KindBuffer && r.TTI == -1
+		if r.Code != code || !unknown && (r.TTI < 0 || r.TTI >= ttiWrap<<r.Numerology) || low < 0 || high != -1 && high < low ||
+			r.Bytes < 0 || r.Retx < 0 || r.Queued < r.Signalling || r.AgeMs < 0 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if _, err := json.Marshal(details); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func FuzzParseLog(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add(uint16(v.code), v.body)
 	}
-	f.Fuzz(func(t *testing.T, code uint16, body []byte) {
-		before := []Record{{TTI: 1}}
-		recs, err := ParseLog(Packet{Code: LogCode(code), Body: body}, before)
-		if len(recs) < 1 || recs[0] != before[0] {
-			t.Fatal("dst was touched")
-		}
-		recs = recs[1:]
-		if err != nil {
-			if len(recs) != 0 {
-				t.Fatalf("%d records with an error", len(recs))
-			}
+	f.Fuzz(func(t *testing.T, code uint16, body []byte) { checkDecode(t, LogCode(code), body) })
+}
 
-			return
+// fuzzCodes fuzzes the bodies of a group of log codes.
+func fuzzCodes(f *testing.F, codes ...LogCode) {
+	f.Helper()
+	for _, v := range vectors(f) {
+		if slices.Contains(codes, v.code) {
+			f.Add(v.body)
 		}
-		// The smallest sample is 12 bytes and gives two records.
-		if len(recs) > len(body)/6 {
-			t.Fatalf("%d records from %d bytes", len(recs), len(body))
-		}
-		for _, r := range recs {
-			low, high := r.Buffer(false)
-			if r.TTI < 0 || r.TTI >= ttiWrap || low < 0 || high != -1 && high < low {
-				t.Fatalf("%+v", r)
-			}
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, code := range codes {
+			checkDecode(t, code, body)
 		}
 	})
 }
+
+func FuzzLTEMAC(f *testing.F) { fuzzCodes(f, LogB060, LogB064, LogB066, LogB067) }
+
+func FuzzLTEML1(f *testing.F) { fuzzCodes(f, LogB139, LogB16C) }
+
+func FuzzLTERRC(f *testing.F) { fuzzCodes(f, LogB0C0) }
 
 func FuzzParseFrame(f *testing.F) {
 	f.Add(AppendLog(nil, LogB139, 1, []byte{1, 2}))
@@ -56,9 +94,54 @@ func FuzzParseFrame(f *testing.F) {
 	})
 }
 
+// The whole decoder, every record of every code, against deframing and checksums
+// alone on the same stream; speed is the ratio of the best of each.
 func BenchmarkDecoder(b *testing.B) {
+	const minSpeed = 0.6
 	stream := readFile(b, dataFile(b, "diag", "mi_latency_sample.hdlc"))
-	benchmarkDecoder(b, stream)
+	b.SetBytes(int64(len(stream)))
+	b.ReportAllocs()
+	var (
+		bare    Deframer
+		full    = Decoder{Buffers: true}
+		recs    []Record
+		records int
+		best    = [2]time.Duration{time.Hour, time.Hour}
+	)
+	drain := func(i int, write func([]byte), next func() error) {
+		start := time.Now()
+		for chunk := range slices.Chunk(stream, 16<<10) {
+			write(chunk)
+			for !errors.Is(next(), ErrMore) {
+				records += len(recs)
+			}
+		}
+		best[i] = min(best[i], time.Since(start))
+	}
+	decode := func() error {
+		var err error
+		recs, err = full.Next(recs[:0])
+
+		return err
+	}
+	deframe := func() error {
+		_, err := bare.Next()
+
+		return err
+	}
+	drain(1, full.Write, decode) // grow the buffers
+	records = 0
+	for b.Loop() {
+		recs = recs[:0]
+		drain(0, bare.Write, deframe)
+		drain(1, full.Write, decode)
+	}
+	speed := best[0].Seconds() / best[1].Seconds()
+	b.ReportMetric(speed, "of-bare-speed")
+	b.ReportMetric(float64(records)/float64(b.N), "records/op")
+	if records == 0 || b.N >= 10 && speed < minSpeed {
+		b.Errorf("%d records at %.2f of the bare speed, want at least %.1f", records, speed, minSpeed)
+	}
 }
 
 func BenchmarkDecoderSynthetic(b *testing.B) {

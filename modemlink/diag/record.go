@@ -15,6 +15,9 @@ const (
 	KindBSR
 	// KindConfig is a MAC configuration: PeriodicBSR, RetxBSR.
 	KindConfig
+	// KindBuffer is what waits in the phone, not quantised and not told to
+	// the base station: TTI, AgeMs, Queued, Signalling.
+	KindBuffer
 )
 
 // Form is the format of a BSR MAC control element.
@@ -66,8 +69,14 @@ type Record struct {
 	// packet shares it.
 	Logged Timestamp
 	// TTI is when it was on air: SFN*10+subframe on LTE (0..10239); slots
-	// since frame 0 on NR.
+	// since frame 0 on NR. KindBuffer has -1 when the packet does not tell.
 	TTI int
+	// Numerology is NR's mu, 0..4: slots of 1 ms / 2^Numerology, of which TTI
+	// counts 0..10240*2^Numerology-1. 0 on LTE. See TTIs and TTILength.
+	Numerology uint8
+	// Inferred tells that no parser knows the packet's version, and that its
+	// layout is the only one that fits.
+	Inferred bool
 	// Cell is the carrier, 0 for the primary one.
 	Cell int
 	// PCI is the physical cell identity (0..503 on LTE, 0..1007 on NR) when
@@ -79,6 +88,12 @@ type Record struct {
 	Bytes, Padding int
 	// Retx is the HARQ retransmission index; 0 is a first transmission.
 	Retx int
+
+	// Queued is all bytes that wait, Signalling what of them is.
+	Queued, Signalling int
+	// AgeMs is milliseconds before the last sample of the packet, which is at
+	// most 1 ms older than Logged.
+	AgeMs int
 
 	Form    Form
 	Trigger Trigger

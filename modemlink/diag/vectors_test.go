@@ -70,6 +70,8 @@ func describe(r Record) string {
 		low, high := r.Buffer(false)
 		s += fmt.Sprintf(" tti=%d cell=%d %v %v lcgs=%04b idx=%v bytes=%d..%d",
 			r.TTI, r.Cell, r.Trigger, r.Form, r.LCGs, r.Index[:lteLCGs], low, high)
+	case KindBuffer:
+		s += fmt.Sprintf(" tti=%d age=%d ms queued=%d signalling=%d", r.TTI, r.AgeMs, r.Queued, r.Signalling)
 	case KindConfig:
 		s += fmt.Sprintf(" periodic=%v retx=%v", r.PeriodicBSR, r.RetxBSR)
 	}
