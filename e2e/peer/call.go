@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	pion "github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/cc"
 	"github.com/pion/interceptor/pkg/nack"
+	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/interceptor/pkg/twcc"
 	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
@@ -35,7 +37,7 @@ type Config struct {
 	FeedbackEvery time.Duration
 	// RFC8888 asks for feedback in RFC 8888's format instead of TWCC.
 	RFC8888 bool
-	// LoggerFactory is Pion's; nil logs warnings to stderr.
+	// LoggerFactory is Pion's; nil logs errors to stderr until Close.
 	LoggerFactory logging.LoggerFactory
 }
 
@@ -71,6 +73,9 @@ func Dial(ctx context.Context, cfg Config) (*Call, error) {
 		cfg.FeedbackEvery = 50 * time.Millisecond
 	}
 	runCtx, cancel := context.WithCancel(context.Background())
+	if cfg.LoggerFactory == nil {
+		cfg.LoggerFactory = logs(runCtx)
+	}
 	c := &Call{cancel: cancel}
 	if err := c.dial(ctx, runCtx, cfg); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -196,11 +201,7 @@ func (c *Call) newPeer(cfg Config, conn net.PacketConn, configure func(*webrtc.M
 		return nil, err
 	}
 	se := webrtc.SettingEngine{LoggerFactory: cfg.LoggerFactory}
-	var logger logging.LeveledLogger
-	if cfg.LoggerFactory != nil {
-		logger = cfg.LoggerFactory.NewLogger("mux")
-	}
-	mux := webrtc.NewICEUDPMux(logger, conn)
+	mux := webrtc.NewICEUDPMux(cfg.LoggerFactory.NewLogger("mux"), conn)
 	c.closeLater(mux.Close)
 	se.SetICEUDPMux(mux)
 	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
@@ -235,11 +236,8 @@ func (c *Call) configureSender(cfg Config, m *webrtc.MediaEngine, r *pion.Regist
 			return err
 		}
 	}
-	if err := webrtc.ConfigureRTCPReports(r); err != nil {
-		return err
-	}
 
-	return webrtc.ConfigureNack(m, r)
+	return configureRest(cfg, m, r)
 }
 
 // maxNACKs bounds the requests for one packet. Pion's generator does not see
@@ -252,16 +250,51 @@ func configureReceiver(cfg Config, m *webrtc.MediaEngine, r *pion.Registry) erro
 	if cfg.RFC8888 {
 		err = webrtc.ConfigureCongestionControlFeedback(m, r)
 	} else {
-		err = webrtc.ConfigureTWCCSenderWithOptions(m, r, twcc.SendInterval(cfg.FeedbackEvery))
+		err = webrtc.ConfigureTWCCSenderWithOptions(m, r,
+			twcc.SendInterval(cfg.FeedbackEvery), twcc.WithLoggerFactory(cfg.LoggerFactory))
 	}
 	if err != nil {
 		return err
 	}
-	if err := webrtc.ConfigureRTCPReports(r); err != nil {
+
+	return configureRest(cfg, m, r)
+}
+
+// configureRest is what both sides do: reports and retransmission.
+func configureRest(cfg Config, m *webrtc.MediaEngine, r *pion.Registry) error {
+	logs := cfg.LoggerFactory
+	err := webrtc.ConfigureRTCPReportsWithOptions(r,
+		[]report.ReceiverOption{report.WithReceiverLoggerFactory(logs)}, report.WithSenderLoggerFactory(logs))
+	if err != nil {
 		return err
 	}
 
-	return webrtc.ConfigureNackWithOptions(m, r, []nack.GeneratorOption{nack.GeneratorMaxNacksPerPacket(maxNACKs)})
+	return webrtc.ConfigureNackWithOptions(m, r, []nack.GeneratorOption{
+		nack.GeneratorMaxNacksPerPacket(maxNACKs), nack.WithGeneratorLoggerFactory(logs),
+	}, nack.WithResponderLoggerFactory(logs))
+}
+
+// logs is Pion's usual log, until ctx ends: interceptors outlive the transport
+// by a moment and call that an error.
+func logs(ctx context.Context) logging.LoggerFactory {
+	f := logging.NewDefaultLoggerFactory()
+	f.Writer = logWriter{ctx, f.Writer}
+
+	return f
+}
+
+type logWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (l logWriter) Write(b []byte) (int, error) {
+	select {
+	case <-l.ctx.Done():
+		return len(b), nil
+	default:
+		return l.w.Write(b)
+	}
 }
 
 // negotiate exchanges one offer and one answer with all candidates in them.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -29,7 +30,10 @@ type leg struct {
 	client  *modemlink.Client
 	call    *peer.Call
 	samples atomic.Int64
-	onEvent func(string)
+	show    *progress
+	page    *page
+	mode    string        // as last shown
+	queue   time.Duration // the longest since it was last shown
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -38,8 +42,17 @@ type leg struct {
 // wantsTelemetry tells which estimators listen to the modem.
 func wantsTelemetry(cc string) bool { return cc == "gbrcc" || cc == "seed" }
 
+// startMode is what an estimator goes by at first; pion and gcc stay with it.
+func startMode(cc string) string {
+	if wantsTelemetry(cc) {
+		return gbr.OuterOnly.String()
+	}
+
+	return "end to end"
+}
+
 // newLeg makes the link; nothing flows before dial.
-func newLeg(o options, name string, start time.Time, onEvent func(string)) (*leg, error) {
+func newLeg(o options, name string, start time.Time, show *progress, p *page) (*leg, error) {
 	link, err := live.New(live.Config{Cell: o.cell(start)})
 	if err != nil {
 		return nil, err
@@ -48,7 +61,7 @@ func newLeg(o options, name string, start time.Time, onEvent func(string)) (*leg
 		return nil, errors.Join(err, link.Close())
 	}
 
-	return &leg{cc: name, link: link, onEvent: onEvent}, nil
+	return &leg{cc: name, link: link, show: show, page: p, mode: startMode(name)}, nil
 }
 
 // dial connects the peers over loopback, and the sender with the phone.
@@ -100,6 +113,13 @@ func (l *leg) estimator() (cc.BandwidthEstimator, error) {
 		interceptor.WithAlgorithm(algorithm), interceptor.WithBitrateBounds(minBps, startBps, maxBps))
 }
 
+// event tells what happened to a leg that is connected.
+func (l *leg) event(text string) {
+	text = l.cc + ": " + text
+	l.show.line(fmt.Sprintf("%5.1f s  %s", time.Since(l.call.Start()).Seconds(), text))
+	l.page.event(text)
+}
+
 // connectPhone streams telemetry from the agent into the estimator.
 func (l *leg) connectPhone(modem string) error {
 	url := modem
@@ -117,13 +137,13 @@ func (l *leg) connectPhone(modem string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	var err error
-	l.client, err = modemlink.NewClient(url, modemlink.ClientConfig{OnEvent: func(e modemlink.Event) {
+	l.client, err = modemlink.NewClient(url, modemlink.ClientConfig{MaxBackoff: time.Second, OnEvent: func(e modemlink.Event) {
 		switch {
 		case ctx.Err() != nil: // the end of the call is no event
 		case e.Kind == modemlink.Connected:
-			l.onEvent("agent connected")
+			l.event("agent connected")
 		case e.Kind == modemlink.Disconnected:
-			l.onEvent("agent lost")
+			l.event("agent lost")
 		}
 	}})
 	if err != nil {
@@ -135,7 +155,7 @@ func (l *leg) connectPhone(modem string) error {
 			estimator.PushTelemetry(t)
 		})
 		if ctx.Err() == nil {
-			l.onEvent("no telemetry: " + err.Error())
+			l.event("no telemetry: " + err.Error())
 		}
 	})
 
@@ -148,7 +168,7 @@ func (l *leg) checkAgent() {
 		return
 	}
 	if s := l.client.Status(); s.Connects == 0 {
-		l.onEvent(fmt.Sprintf("no answer from the agent: %v", s.Err))
+		l.event(fmt.Sprintf("no answer from the agent: %v", s.Err))
 	}
 }
 
@@ -156,20 +176,30 @@ func (l *leg) checkAgent() {
 type state struct {
 	targetBps int
 	mode      string
-	ratio     float64
-	ratioOK   bool
+	ratio     float64       // NaN: unknown
+	queue     time.Duration // the longest since the state before
 	link      live.Snapshot
 	stats     peer.Stats
 }
 
+// look is called more often than state: every queue should be seen, and not
+// only those that a frame in step with state makes.
+func (l *leg) look() { l.queue = max(l.queue, l.link.Snapshot().QueueDelay) }
+
+// state is the leg's now, but for the queue.
 func (l *leg) state() state {
 	s := state{
 		targetBps: l.call.Estimator().GetTargetBitrate(),
-		mode:      "end to end", link: l.link.Snapshot(), stats: l.call.Stats(),
+		mode:      startMode(l.cc), ratio: math.NaN(), queue: l.queue,
+		link: l.link.Snapshot(), stats: l.call.Stats(),
 	}
+	l.queue = 0
 	if e, ok := l.call.Estimator().(*interceptor.Estimator); ok && wantsTelemetry(l.cc) {
 		t := e.Target()
-		s.mode, s.ratio, s.ratioOK = t.Mode.String(), t.Ratio, t.RatioOK
+		s.mode = t.Mode.String()
+		if t.RatioOK && t.Mode != gbr.OuterOnly {
+			s.ratio = t.Ratio
+		}
 	}
 
 	return s

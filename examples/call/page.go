@@ -57,7 +57,7 @@ func newPage(o options) (*page, error) {
 	panels := []dashboard.Panel{
 		{Title: "Encoder target and radio capacity", Unit: "Mbit/s", Series: rates},
 		{Title: "Playout latency, capture to screen", Unit: "ms", Series: series("playout")},
-		{Title: "Queue in the phone", Unit: "ms", Series: series("queue")},
+		{Title: "Longest wait in the phone", Unit: "ms", Series: series("queue")},
 	}
 	var ratios []dashboard.Series
 	for _, cc := range o.cc {
@@ -103,10 +103,8 @@ func (p *page) push(at time.Time, l *leg, s state) {
 		"capacity":        float64(s.link.CapacityBps) / 1e6,
 		l.cc + ".target":  float64(s.targetBps) / 1e6,
 		l.cc + ".playout": ms(s.stats.PlayoutLast),
-		l.cc + ".queue":   ms(s.link.QueueDelay),
-	}
-	if s.ratioOK {
-		v[l.cc+".ratio"] = s.ratio
+		l.cc + ".queue":   ms(s.queue),
+		l.cc + ".ratio":   s.ratio,
 	}
 	p.board.Push(at, v)
 	p.board.SetStatus(l.cc, s.mode)
@@ -124,7 +122,14 @@ func (p *page) summary(results []result) {
 	}
 	var rows [][]string
 	for _, r := range results {
-		rows = append(rows, r.row())
+		row := r.row()
+		row[0] = r.CC // the page knows its colour
+		for i, cell := range row {
+			if cell == "-" {
+				row[i] = "" // or the page takes the column for words
+			}
+		}
+		rows = append(rows, row)
 	}
 	p.board.SetSummary(columns(), rows)
 }

@@ -30,6 +30,8 @@ type result struct {
 	// TelemetryAge how old the modem's news was when it came: the median.
 	Samples      int64   `json:"samples"`
 	TelemetryAge float64 `json:"telemetry_age_ms_p50"`
+
+	lag time.Duration // the latest that the emulated cell ever was
 }
 
 // result sums up a leg that ran for d from the trace's time from on.
@@ -43,6 +45,7 @@ func (l *leg) result(o options, from, d time.Duration) result {
 		FreezeCount: st.FreezeCount, FreezeRatio: round(st.FreezeRatio, 4),
 		FramesRendered: st.FramesRendered,
 		Samples:        l.samples.Load(),
+		lag:            l.link.Stats().MaxLag,
 	}
 	if st.FramesRendered == 0 {
 		r.FreezeRatio = 1 // it never played
@@ -56,9 +59,10 @@ func (l *leg) result(o options, from, d time.Duration) result {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// round keeps what means something. JSON has no NaN: what is not known is 0.
+// round keeps what means something. JSON has neither NaN nor infinity: what is
+// not known is 0.
 func round(v float64, digits int) float64 {
-	if math.IsNaN(v) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
 	}
 	scale := math.Pow10(digits)
@@ -74,9 +78,12 @@ func columns() []string {
 }
 
 func (r result) row() []string {
-	share, samples, age := "-", "-", "-"
+	share, p50, p95, samples, age := "-", "-", "-", "-", "-"
 	if r.CapacityMbps > 0 {
 		share = fmt.Sprintf("%.0f %%", 100*r.GoodputMbps/r.CapacityMbps)
+	}
+	if r.FramesRendered > 0 {
+		p50, p95 = fmt.Sprintf("%.0f ms", r.PlayoutP50), fmt.Sprintf("%.0f ms", r.PlayoutP95)
 	}
 	if wantsTelemetry(r.CC) {
 		samples = strconv.FormatInt(r.Samples, 10)
@@ -90,8 +97,7 @@ func (r result) row() []string {
 	}
 
 	return []string{
-		name, fmt.Sprintf("%.2f", r.GoodputMbps), share,
-		fmt.Sprintf("%.0f ms", r.PlayoutP50), fmt.Sprintf("%.0f ms", r.PlayoutP95),
+		name, fmt.Sprintf("%.2f", r.GoodputMbps), share, p50, p95,
 		strconv.Itoa(r.FreezeCount), fmt.Sprintf("%.1f %%", 100*r.FreezeRatio),
 		strconv.Itoa(r.FramesRendered), samples, age,
 	}
@@ -111,6 +117,20 @@ func writeTable(w io.Writer, results []result) error {
 	}
 
 	return tw.Flush()
+}
+
+// busyNote is empty unless the emulated cell ran so late, 5 ms are usual, that
+// the figures are the machine's.
+func busyNote(results []result) string {
+	var lag time.Duration
+	for _, r := range results {
+		lag = max(lag, r.lag)
+	}
+	if lag <= 50*time.Millisecond {
+		return ""
+	}
+
+	return fmt.Sprintf("\nNote: this machine was busy. The emulated cell ran up to %.0f ms late, for which no estimator is to blame.\n", ms(lag))
 }
 
 // tempBeside makes a file in the folder of path, to become path by a rename.

@@ -18,7 +18,9 @@ import (
 const (
 	// connectTimeout is for ICE and DTLS over the emulated cell.
 	connectTimeout = 15 * time.Second
-	// sampleEvery is the page's resolution.
+	// lookEvery is how often the queues are looked at, sampleEvery the page's
+	// resolution.
+	lookEvery   = 10 * time.Millisecond
 	sampleEvery = 100 * time.Millisecond
 	// agentTimeout is a little longer than one attempt of modemlink's client.
 	agentTimeout = 4 * time.Second
@@ -49,6 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := writeTable(stdout, results); err != nil {
 		return err
 	}
+	fmt.Fprint(stdout, busyNote(results))
 	if o.json != "" {
 		return writeJSON(o.json, results)
 	}
@@ -70,10 +73,7 @@ func call(ctx context.Context, o options, p *page, show *progress) (results []re
 	}()
 	start := time.Now()
 	for _, name := range o.cc {
-		l, err := newLeg(o, name, start, func(text string) {
-			show.line(fmt.Sprintf("%5.1f s  %s: %s", time.Since(start).Seconds(), name, text))
-			p.event(name + ": " + text)
-		})
+		l, err := newLeg(o, name, start, show, p)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func plan(o options, legs []*leg) []step {
 		steps = append(steps, step{o.outageAt, func() error {
 			for _, l := range legs {
 				if l.phone != nil {
-					l.onEvent("agent killed")
+					l.event("agent killed")
 					l.phone.kill()
 				}
 			}
@@ -134,6 +134,7 @@ func plan(o options, legs []*leg) []step {
 		}}, step{o.outageAt + o.outageFor, func() error {
 			for _, l := range legs {
 				if l.phone != nil {
+					l.event("agent restarted")
 					if err := l.phone.start(); err != nil {
 						return err
 					}
@@ -150,12 +151,11 @@ func plan(o options, legs []*leg) []step {
 
 // watch shows the call until it is over, and does on the way what is planned.
 func watch(ctx context.Context, legs []*leg, o options, p *page, show *progress) error {
-	tick := time.NewTicker(sampleEvery)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	began, steps := time.Now(), plan(o, legs)
-	modes := map[string]string{}
 	defer show.done()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("stopped: %w", context.Cause(ctx))
@@ -171,15 +171,19 @@ func watch(ctx context.Context, legs []*leg, o options, p *page, show *progress)
 				return err
 			}
 		}
+		for _, l := range legs {
+			l.look()
+		}
+		if n%int(sampleEvery/lookEvery) > 0 {
+			continue
+		}
 		states := make([]state, len(legs))
 		for i, l := range legs {
 			states[i] = l.state()
 			p.push(now, l, states[i])
-			if mode := states[i].mode; mode != modes[l.cc] {
-				if modes[l.cc] != "" {
-					l.onEvent(modes[l.cc] + " → " + mode)
-				}
-				modes[l.cc] = mode
+			if mode := states[i].mode; mode != l.mode {
+				l.event(l.mode + " → " + mode)
+				l.mode = mode
 			}
 		}
 		show.update(at, o.duration, legs, states)
