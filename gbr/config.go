@@ -76,8 +76,10 @@ type Config struct {
 	// ratio. BSR bins are 17 % wide (TS 36.321 table 6.1.3.1-1), so a zone
 	// much narrower than 2x follows noise. Defaults: the preset's.
 	ZoneLow, ZoneHigh float64
-	// GainMin and GainMax bound one sample's factor. Defaults 0.99 and 1.01:
-	// at 200 samples/s the rate can double or halve in 0.35 s.
+	// GainMin and GainMax bound one sample's factor. For Seed 0.99 and 1.01,
+	// as published: at 200 samples/s the rate can double or halve in 0.35 s.
+	// For Default 0.98 and 1.02, which halves the queue of a radio that falls
+	// to a quarter and costs nothing elsewhere in the catalogue.
 	GainMin, GainMax float64
 	// RatioWeight is the newest ratio's weight in the moving average, 0..1.
 	// Default 0.6.
@@ -120,8 +122,12 @@ func (c Config) resolve() (Config, qoe.Preset, error) {
 	def(&c.TargetDelay, preset.TargetDelay)
 	def(&c.ZoneLow, preset.ZoneLow)
 	def(&c.ZoneHigh, preset.ZoneHigh)
-	def(&c.GainMin, 0.99)
-	def(&c.GainMax, 1.01)
+	if c.Algorithm == Seed {
+		def(&c.GainMin, 0.99)
+		def(&c.GainMax, 1.01)
+	}
+	def(&c.GainMin, 0.98)
+	def(&c.GainMax, 1.02)
 	def(&c.RatioWeight, 0.6)
 	def(&c.AckedHeadroom, 1.5)
 	if c.Algorithm == Default {
