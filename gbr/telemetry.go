@@ -36,7 +36,43 @@ type Sample struct {
 	// Reported and ReportedLow are the upper and the lower edge of the BSR's
 	// bin at the window's start, in bytes, over all LCGs with user data.
 	Reported, ReportedLow int
+
+	// SumGranted and SumReported are the sums of Granted and Reported over the
+	// same radio's samples of the last 30 ms, this one included and idle ones
+	// not: greedy schedulers serve a phone in bursts, so single windows are 0 or
+	// 1 where the sums are steady. Both 0 where the source does not tell, and
+	// when there were idle ones only.
+	SumGranted, SumReported int
+	// RAT is the radio, RATUnknown where the source does not tell or both
+	// radios of EN-DC were summed.
+	RAT RAT
+	// SFN is the frame number at At, 0..1023, -1 for unknown; it means something
+	// only with a RAT.
+	SFN   int
+	Flags SampleFlags
 }
+
+// SampleFlags says what is special about a sample.
+type SampleFlags uint8
+
+// Flags of samples.
+const (
+	// FlagFirstGrant: the report went out on the first transmission after a
+	// silence (of 20 ms or two lags), thus most likely on a grant that answered
+	// a scheduling request, whose size knows nothing of the demand.
+	FlagFirstGrant SampleFlags = 1 << iota
+	// FlagCorrected: grants of the window came late, at most 200 ms after it
+	// was told; this sample replaces the one before it with the same At. It
+	// comes once. The inner loop leaves it out, as it has been steered by the
+	// first one.
+	FlagCorrected
+	// FlagInferred: records of a layout that is not documented, accepted
+	// because it fits.
+	FlagInferred
+	// FlagSummed: the window of one radio with the other one's bytes added
+	// (EN-DC). Both radios' windows are told so, and cover the same bytes.
+	FlagSummed
+)
 
 // Ratio returns granted / reported. It is not ok when nothing was reported:
 // such a window is idle and says nothing about the cell. A window with a
@@ -52,11 +88,12 @@ func (s Sample) Ratio() (ratio float64, ok bool) {
 // Idle tells whether the phone reported an empty queue.
 func (s Sample) Idle() bool { return s.Reported <= 0 }
 
-// Grant is the first-transmission bytes of one TTI on one carrier.
+// Grant is the first-transmission bytes of one TTI on one carrier. The slots of
+// NR that lie in one ms have the same At.
 type Grant struct {
 	At    time.Time
 	Bytes int
-	// Cell is the carrier, 0 for the primary one.
+	// Cell is the carrier, 0 for the primary one of LTE, from 8 on those of NR.
 	Cell int
 }
 

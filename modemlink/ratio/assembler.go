@@ -10,85 +10,58 @@ import (
 )
 
 const (
-	// fastHold and slowHold are how late B139 and B064 come at most, plus 3
-	// ms on the way.
-	fastHold, slowHold = 15, 105
-	// spare is added to a learned hold.
-	spare = 3
-	// staleAge is how old a record may be on arrival.
-	staleAge = 2000
 	// radioSilence is how long the followed radio must be silent before
 	// another one is followed.
 	radioSilence = 2 * time.Second
-	// learnVotes is how many observations a learned value takes.
-	learnVotes = 8
+	// carriedSpan is over what time the bytes of both radios are compared to
+	// tell which one carries the data.
+	carriedSpan = time.Second
+	// maxNumerology is the finest with data: 120 kHz. See parts.
+	maxNumerology = 3
 )
 
-// Stats counts what an Assembler did.
+// Stats counts what an Assembler did, on both radios.
 type Stats struct {
-	// Records came in. Ignored ones were of another radio or not LTE, Stale
+	// Records came in, but for those of the phone's own queue (diag.KindBuffer).
+	// Ignored ones were of another SIM or of no slot that there is, Stale
 	// ones too old, of the cell before or strays, Settling ones came in the first
 	// moments. Duplicates told what was known already: the same log packet
 	// twice, or the other log code's word of the same grant.
 	Records, Ignored, Stale, Settling, Duplicates uint64
 	// Late grants and BSRs came after their window was told.
 	Late uint64
-	// Samples told; Starved with a report and no grant, Idle without report.
-	Samples, Starved, Idle uint64
+	// Samples told; Starved with a report and no grant, Idle without report,
+	// before the other radio was added; Summed with the other one's bytes,
+	// Corrected told anew.
+	Samples, Starved, Idle, Summed, Corrected uint64
 	// Abandoned backlogs ended because the modem fell silent.
 	Abandoned uint64
 	// Restarts of the time line: cell changes, modem resets.
 	Restarts uint64
-	// Period and Lag in use, 0 when unknown; Hold for grants and for BSRs.
+	// Period and Lag in use, 0 when unknown; Hold for grants and for BSRs. Of
+	// the radio that carries the data.
 	Period, Lag, GrantHold, BSRHold time.Duration
 }
 
-// Assembler joins BSRs and grants into telemetry. It follows one radio of an
-// LTE modem. Its memory is fixed. Not safe for concurrent use.
+// Assembler joins BSRs and grants into telemetry. It follows one SIM's radios,
+// LTE and NR. Its memory is fixed. Not safe for concurrent use.
 type Assembler struct {
-	cfg   Config
-	clock clock
-	ring  ring
-	win   windows
-	// now is the latest local time seen, settled when telemetry may begin.
-	now, settled int64
+	lte, nr leg
+	origin  time.Time
+	// now is the latest local time seen.
+	now int64
 
-	// radio is the one followed, radioAt when it last spoke; switched: its
-	// frames have not been seen yet.
-	radio    uint32
-	radioAt  int64
-	switched bool
-	// newest TTI by source, and whether the newest packet is known whole.
-	newest  [3]int64
-	seen    [3]bool
-	late    [3]minFilter // of minus lateness: its minimum is the latest
-	lastBSR int64
-	hasBSR  bool
-	// periods is the spacing of periodic BSRs, timer what the MAC
-	// configuration says (0 none, -1 infinite).
-	periods votes
-	timer   int64
-	period  int64 // in use; 0 unknown
-	lag     int64 // learned or given; 0 unknown
-	config  gbr.RadioConfig
+	// radio is the one followed, radioAt when it last spoke.
+	radio   uint32
+	radioAt int64
 	stats   Stats
+	// onNR: NR carries the data; carriedAt is when that was last weighed.
+	onNR      bool
+	carriedAt int64
 
-	grants  []grant
-	reports []report
-	out     gbr.Telemetry
+	out gbr.Telemetry
 	// conf is what was told last.
 	conf gbr.RadioConfig
-}
-
-type grant struct {
-	tti         int64
-	bytes, cell int
-}
-
-type report struct {
-	tti       int64
-	low, high int
-	padding   bool
 }
 
 // New returns an Assembler, or an error that is ErrConfig.
@@ -102,27 +75,25 @@ func New(cfg Config) (*Assembler, error) {
 	if cfg.Settle == 0 {
 		cfg.Settle = defaultSettle
 	}
-	a := &Assembler{
-		cfg:    cfg,
-		period: cfg.Period.Milliseconds(),
-		lag:    cfg.Lag.Milliseconds(),
-		config: gbr.RadioConfig{RAT: gbr.RATUnknown, PCI: -1},
-	}
-	a.win.ring = &a.ring
-	a.win.pending = make([]border, 0, maxBorders)
-	a.tune()
+	a := &Assembler{}
+	a.lte.init(cfg, false, &a.stats)
+	a.nr.init(cfg, true, &a.stats)
 
 	return a, nil
 }
 
+// legs are both radios, each with the other one.
+func (a *Assembler) legs() [2][2]*leg { return [...][2]*leg{{&a.lte, &a.nr}, {&a.nr, &a.lte}} }
+
 // OnRecord takes in one record, read from the modem at at. The slices of the
 // result are valid until the next call. Records of one log packet belong into
-// one OnRecords call: it knows that nothing of the same TTI is to come.
+// one OnRecords call: it knows that nothing of the same slot is to come, and
+// which blocks of a slot are different ones.
 func (a *Assembler) OnRecord(at time.Time, r diag.Record) gbr.Telemetry {
 	a.begin(at)
 	a.record(&r)
 
-	return a.finish()
+	return a.finish(1)
 }
 
 // OnRecords takes in the records of one log packet.
@@ -131,67 +102,66 @@ func (a *Assembler) OnRecords(at time.Time, recs []diag.Record) gbr.Telemetry {
 	for i := range recs {
 		a.record(&recs[i])
 	}
-	if len(recs) > 0 && a.clock.started && a.now >= a.settled {
-		a.advance(0)
+	if len(recs) > 0 {
+		for _, l := range a.legs() {
+			if l[0].live() {
+				l[0].advance(0)
+			}
+		}
 	}
 
-	return a.finish()
+	return a.finish(0)
 }
 
 // OnTimeout tells what the silence until now means: windows without grants.
 func (a *Assembler) OnTimeout(now time.Time) gbr.Telemetry {
 	a.begin(now)
-	if a.clock.started && a.now >= a.settled {
-		known, bsrKnown := a.knownBySilence()
-		a.win.advance(max(known, a.known(0)), max(bsrKnown, a.bsrKnown(0)), a.spoken())
+	for _, l := range a.legs() {
+		if l[0].live() {
+			l[0].silence()
+		}
 	}
 
-	return a.finish()
+	return a.finish(0)
 }
 
 // NextTimeout is when OnTimeout will have something to tell if no record comes
 // before; zero for never.
 func (a *Assembler) NextTimeout() time.Time {
-	grants, bsrs, urgent, ok := a.win.wait()
+	next, ok := int64(0), false
+	add := func(at int64) {
+		if !ok || at < next {
+			next, ok = at, true
+		}
+	}
+	for _, l := range a.legs() {
+		if at, ok := l[0].nextTimeout(); ok {
+			add(at)
+		}
+		if len(l[0].held) > 0 {
+			_, to := l[1].span(l[0], &l[0].held[0])
+			add(max(l[1].grantsKnownAt(to), a.now))
+		}
+	}
 	if !ok {
 		return time.Time{}
 	}
-	at := max(a.grantsKnownAt(grants), a.bsrsKnownAt(bsrs))
-	if urgent != 0 {
-		at = min(at, a.grantsKnownAt(urgent))
-	}
-	at = max(at, a.settled, a.now)
 
-	return a.clock.origin.Add(time.Duration(at) * time.Microsecond)
-}
-
-// grantsKnownAt is when silence will tell all grants through a TTI, 0 when
-// records already have.
-func (a *Assembler) grantsKnownAt(tti int64) int64 {
-	if tti <= a.known(0) {
-		return 0
-	}
-	hold, _ := a.holds()
-
-	return a.clock.micros(tti + hold)
-}
-
-func (a *Assembler) bsrsKnownAt(tti int64) int64 {
-	if tti <= a.bsrKnown(0) {
-		return 0
-	}
-	_, hold := a.holds()
-
-	return a.clock.micros(tti + hold)
+	return a.origin.Add(time.Duration(next) * time.Microsecond)
 }
 
 // Stats returns the counters.
 func (a *Assembler) Stats() Stats {
 	s := a.stats
-	s.Starved, s.Idle, s.Abandoned = a.win.starved, a.win.idle, a.win.abandoned
-	gh, bh := a.holds()
+	for _, l := range a.legs() {
+		s.Starved += l[0].win.starved
+		s.Idle += l[0].win.idle
+		s.Abandoned += l[0].win.abandoned
+	}
+	l := a.carrying()
+	gh, bh := l.holds()
 	s.GrantHold, s.BSRHold = millis(gh), millis(bh)
-	s.Period, s.Lag = millis(a.period), millis(a.lag)
+	s.Period, s.Lag = millis(l.period), millis(l.lag)
 
 	return s
 }
@@ -199,308 +169,220 @@ func (a *Assembler) Stats() Stats {
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 func (a *Assembler) begin(at time.Time) {
-	a.grants, a.reports, a.win.out = a.grants[:0], a.reports[:0], a.win.out[:0]
-	if a.clock.origin.IsZero() {
-		a.clock.origin = at
+	if a.origin.IsZero() {
+		a.origin = at
+		a.lte.clock.origin, a.nr.clock.origin = at, at
 	}
-	a.now = max(a.now, a.clock.at(at))
+	a.now = max(a.now, a.lte.clock.at(at))
+	a.lte.begin(a.now)
+	a.nr.begin(a.now)
 }
 
 func (a *Assembler) record(r *diag.Record) {
+	if r.Kind == diag.KindBuffer {
+		return
+	}
 	a.stats.Records++
-	if !a.accept(r) {
+	l := a.accept(r)
+	if l == nil {
 		a.stats.Ignored++
 
 		return
 	}
-	if r.Kind == diag.KindConfig {
-		a.onConfig(r)
-
-		return
+	n := len(l.grants)
+	l.record(r)
+	// A grant that comes late is one of the other radio's sums too.
+	other := &a.lte
+	if l == other {
+		other = &a.nr
 	}
-	first := !a.clock.started
-	jump := a.newCell(r) || a.switched || a.now < a.settled
-	tti, verdict := a.clock.unwrap(a.now, r, jump)
-	a.switched = false
-	if first {
-		a.settled = a.now + max(0, micros(a.cfg.Settle))
-		a.restart(tti)
+	for _, g := range l.grants[n:] {
+		other.told.lateOther(a.now, g.tti)
 	}
-	switch verdict {
-	case newLine:
-		a.stats.Restarts++
-		a.restart(tti)
-	case otherLine:
-		a.stats.Stale++
-
-		return
-	case sameLine:
-	}
-	src := sourceOf(r)
-	lateness := a.now - a.clock.micros(tti)
-	if a.now < a.settled {
-		a.stats.Settling++
-
-		return
-	}
-	if lateness > staleAge*microsPerTTI {
-		a.stats.Stale++
-
-		return
-	}
-	a.onCell(tti, r)
-	if src == sourceFast || r.Kind == diag.KindGrant {
-		a.late[src].add(a.now, -lateness)
-	}
-	a.newest[src] = max(a.newest[src], tti)
-	a.seen[src] = true
-	if r.Kind == diag.KindBSR {
-		a.onBSR(tti, r)
-	} else if r.Retx == 0 && r.Bytes > 0 {
-		a.onGrant(tti, src, r)
-	}
-	a.advance(1)
 }
 
-// accept picks the radio to follow.
-func (a *Assembler) accept(r *diag.Record) bool {
+// accept picks the radio to follow and returns the leg of a record, nil for
+// none.
+func (a *Assembler) accept(r *diag.Record) *leg {
+	l := &a.lte
+	if r.RAT == diag.NR {
+		l = &a.nr
+	}
 	switch {
-	case r.RAT != diag.LTE, r.Kind != diag.KindConfig && (r.TTI < 0 || r.TTI >= wrap):
-		return false
+	case r.RAT != diag.LTE && r.RAT != diag.NR, r.Numerology > maxNumerology, r.RAT == diag.LTE && r.Numerology > 0,
+		r.Kind != diag.KindConfig && (r.TTI < 0 || r.TTI >= wrap<<r.Numerology):
+		return nil
 	case a.stats.Records == a.stats.Ignored+1, a.now-a.radioAt > micros(radioSilence):
-		a.switched = a.switched || a.radio != r.Radio
+		if a.radio != r.Radio {
+			a.lte.switched, a.nr.switched = true, true
+		}
 		a.radio = r.Radio
 	case r.Radio != a.radio:
-		return false
+		return nil
 	}
 	a.radioAt = a.now
 
-	return true
+	return l
 }
 
-func sourceOf(r *diag.Record) source {
-	if r.Code == diag.LogB139 {
-		return sourceFast
+// carrying is the radio that carries user data, or most of it.
+func (a *Assembler) carrying() *leg {
+	if a.onNR {
+		return &a.nr
 	}
 
-	return sourceSlow
+	return &a.lte
 }
 
-// restart forgets the time line before TTI tti.
-func (a *Assembler) restart(tti int64) {
-	a.win.reset(tti)
-	for i := range a.newest {
-		a.newest[i] = tti - 1
+// weigh compares both radios, once a second so that they do not alternate.
+func (a *Assembler) weigh() {
+	if !a.onNR && a.lte.config.RAT == gbr.RATUnknown && a.nr.config.RAT != gbr.RATUnknown {
+		a.onNR = true
 	}
-	a.hasBSR = false
-}
-
-// onCell notes the identity of the primary cell; a change is a handover.
-func (a *Assembler) onCell(tti int64, r *diag.Record) {
-	if !r.HasPCI || r.Cell != 0 || r.PCI == a.config.PCI || tti < a.newest[sourceFast] {
+	if a.now-a.carriedAt < micros(carriedSpan) {
 		return
 	}
-	if a.newCell(r) {
-		a.win.reset(tti)
-		a.hasBSR = false
+	a.carriedAt = a.now
+	lte, nr := &a.lte.carried, &a.nr.carried
+	if l, n := lte[0]+lte[1], nr[0]+nr[1]; l != n {
+		a.onNR = n > l
 	}
-	a.config.PCI = r.PCI
+	lte[0], lte[1], nr[0], nr[1] = 0, lte[0], 0, nr[0]
 }
 
-func (a *Assembler) newCell(r *diag.Record) bool {
-	return r.HasPCI && r.Cell == 0 && a.config.PCI >= 0 && r.PCI != a.config.PCI
-}
-
-func (a *Assembler) onConfig(r *diag.Record) {
-	a.config.RAT = gbr.RATLTE
-	a.timer = r.PeriodicBSR.Milliseconds()
-	if r.PeriodicBSR == diag.Infinite || a.timer > maxPeriod.Milliseconds() || a.timer <= 0 {
-		a.timer = -1
-	}
-	a.tune()
-}
-
-func (a *Assembler) onGrant(tti int64, src source, r *diag.Record) {
-	a.config.RAT = gbr.RATLTE
-	if !a.ring.addGrant(tti, r.Cell, src, r.Bytes) {
-		a.stats.Duplicates++
-
-		return
-	}
-	if tti <= a.win.lastTo {
-		a.stats.Late++
-	}
-	a.win.addGrant(tti, r.Bytes)
-	a.grants = append(a.grants, grant{tti: tti, bytes: r.Bytes, cell: r.Cell})
-}
-
-func (a *Assembler) onBSR(tti int64, r *diag.Record) {
-	a.config.RAT = gbr.RATLTE
-	if !a.ring.addBSR(tti) {
-		a.stats.Duplicates++
-
-		return
-	}
-	low, high, ok := a.buffer(r)
-	if ok {
-		a.reports = append(a.reports, report{tti: tti, low: low, high: high, padding: r.Trigger == diag.TriggerPadding})
-	}
-	a.learnPeriod(tti, r)
-	if !ok || r.Trigger == diag.TriggerPadding || r.Trigger == diag.TriggerUnknown {
-		return
-	}
-	if tti <= a.win.lastEnd {
-		a.stats.Late++
-	}
-	a.win.addBorder(border{tti: tti, low: low, high: high})
-}
-
-// buffer is the reported user data. A short BSR of another group tells that
-// there is none: with data in several groups the phone sends a long one or a
-// truncated one (TS 36.321 5.4.5).
-func (a *Assembler) buffer(r *diag.Record) (low, high int, ok bool) {
-	user := *r
-	user.LCGs &= a.cfg.LCGs
-	if user.LCGs == 0 {
-		return 0, 0, r.Form != diag.FormTruncated
-	}
-	low, high = user.Buffer(a.cfg.ExtendedBSR)
-
-	return low, high, true
-}
-
-// learnPeriod watches the spacing of periodic BSRs from the BSR before, of any
-// kind but truncated, which restarts the timer (TS 36.321 5.4.5).
-func (a *Assembler) learnPeriod(tti int64, r *diag.Record) {
-	if r.Form == diag.FormTruncated {
-		return
-	}
-	if a.hasBSR && tti <= a.lastBSR {
-		return
-	}
-	if a.hasBSR && r.Trigger == diag.TriggerPeriodic {
-		if i := timerAtMost(tti - a.lastBSR); i >= 0 {
-			a.periods.add(i)
-			a.tune()
-		}
-	}
-	a.lastBSR, a.hasBSR = tti, true
-}
-
-// tune sets T and L from hints, configuration and observation, in that order.
-func (a *Assembler) tune() {
-	switch {
-	case a.cfg.Period > 0:
-		a.period = a.cfg.Period.Milliseconds()
-	case a.timer != 0:
-		a.period = max(0, a.timer)
-	default:
-		// Spacings are multiples of T when grants are rare, never less.
-		if i, ok := a.periods.smallest(3, learnVotes); ok && a.periods.n >= learnVotes {
-			a.period = timers()[i]
-		}
-	}
-	if a.cfg.Lag > 0 {
-		a.lag = a.cfg.Lag.Milliseconds()
-	} else if l, ok := a.win.lags.mode(4); ok && a.win.lags.n >= learnVotes &&
-		(a.lag == 0 || a.win.lags.counts[l] > a.win.lags.counts[a.lag]+2) {
-		a.lag = l
-	}
-	a.win.lag = a.lag
-	if a.lag == 0 {
-		a.win.lag = defaultLag
-	}
-	a.win.period = min(a.period, maxClose)
-	if a.period == 0 {
-		a.win.period = defaultClose
-	}
-	a.config.Period, a.config.Lag = millis(a.period), millis(a.lag)
-}
-
-// advance finishes windows; open is 1 while the newest packet may go on.
-func (a *Assembler) advance(open int64) {
-	a.win.advance(a.known(open), a.bsrKnown(open), a.spoken())
-}
-
-// fast tells whether grants come from the PUSCH report.
-func (a *Assembler) fast() bool {
-	return a.seen[sourceFast] && a.newest[sourceFast] >= a.newest[sourceSlow]-staleAge
-}
-
-// known is the TTI through which records tell all grants: each source tells
-// them all, in order.
-func (a *Assembler) known(open int64) int64 { return a.spoken() - open }
-
-func (a *Assembler) bsrKnown(open int64) int64 { return a.newest[sourceSlow] - open }
-
-func (a *Assembler) spoken() int64 { return max(a.newest[sourceFast], a.newest[sourceSlow]) }
-
-// knownBySilence is the same by the local clock: what has not come within the
-// hold was not there.
-func (a *Assembler) knownBySilence() (grants, bsrs int64) {
-	tti := a.clock.tti(a.now)
-	gh, bh := a.holds()
-
-	return tti - gh, tti - bh
-}
-
-// holds returns how long, in TTIs, grants and BSRs may still come.
-func (a *Assembler) holds() (grants, bsrs int64) {
-	bsrs = a.hold(sourceSlow, slowHold)
-	grants = bsrs
-	if a.fast() {
-		grants = a.hold(sourceFast, fastHold)
-	}
-	if a.cfg.Hold > 0 {
-		grants = (micros(a.cfg.Hold) + microsPerTTI - 1) / microsPerTTI
-		if !a.fast() {
-			bsrs = grants
-		}
-	}
-
-	return grants, bsrs
-}
-
-func (a *Assembler) hold(src source, least int64) int64 {
-	learned := -a.late[src].min()/microsPerTTI + spare
-
-	return min(max(least, learned), maxHold.Milliseconds())
-}
-
-// finish turns what was found into telemetry.
-func (a *Assembler) finish() gbr.Telemetry {
+// finish turns what was found into telemetry; open is 1 while the newest packet
+// may go on.
+func (a *Assembler) finish(open int64) gbr.Telemetry {
 	out := &a.out
 	out.Samples, out.Grants, out.Reports, out.Config = out.Samples[:0], out.Grants[:0], out.Reports[:0], nil
-	sortByTTI(a.grants, func(g *grant) int64 { return g.tti })
-	sortByTTI(a.reports, func(r *report) int64 { return r.tti })
-	for _, g := range a.grants {
-		out.Grants = append(out.Grants, gbr.Grant{At: a.clock.time(g.tti), Bytes: g.bytes, Cell: g.cell})
+	for _, l := range a.legs() {
+		for _, g := range l[0].grants {
+			out.Grants = append(out.Grants, gbr.Grant{At: l[0].clock.time(g.tti), Bytes: g.bytes, Cell: g.cell})
+		}
+		for _, r := range l[0].reports {
+			out.Reports = append(out.Reports, gbr.Report{At: l[0].clock.time(r.tti), Low: r.low, High: r.high, Padding: r.padding})
+		}
+		finished := len(l[0].win.out) > 0
+		l[0].held = append(l[0].held, l[0].win.out...)
+		a.tell(l[0], l[1], open)
+		if finished {
+			l[0].tune() // the lag may have been learned
+		}
 	}
-	for _, r := range a.reports {
-		out.Reports = append(out.Reports, gbr.Report{At: a.clock.time(r.tti), Low: r.low, High: r.high, Padding: r.padding})
+	for _, l := range a.legs() {
+		a.correct(l[0], l[1])
 	}
-	for _, s := range a.win.out {
-		a.stats.Samples++
-		out.Samples = append(out.Samples, gbr.Sample{
-			At: a.clock.time(s.end), Window: millis(s.length),
-			Granted: s.granted, Reported: s.high, ReportedLow: s.low,
-		})
-	}
-	if len(a.win.out) > 0 {
-		a.tune() // the lag may have been learned
-	}
-	if a.config.RAT != gbr.RATUnknown && a.config != a.conf {
-		a.conf = a.config
+	sortByTime(out.Grants, func(g *gbr.Grant) time.Time { return g.At })
+	sortByTime(out.Reports, func(r *gbr.Report) time.Time { return r.At })
+	sortByTime(out.Samples, func(s *gbr.Sample) time.Time { return s.At })
+	a.stats.Samples += uint64(len(out.Samples))
+	a.weigh()
+	if c := a.carrying().config; c.RAT != gbr.RATUnknown && c != a.conf {
+		a.conf = c
 		out.Config = &a.conf
 	}
 
 	return *out
 }
 
-// sortByTTI sorts what is nearly sorted.
-func sortByTTI[T any](s []T, tti func(*T) int64) {
+// tell tells the finished windows of a leg that do not have to wait for the
+// other one: those of a time in which that was not in use, or of which its
+// grants are known.
+func (a *Assembler) tell(l, other *leg, open int64) {
+	done := 0
+	for i := range l.held {
+		s := &l.held[i]
+		var j join
+		if other.live() {
+			from, to := other.span(l, s)
+			if other.activeAt(from) {
+				silence, _ := other.knownBySilence()
+				if to > max(other.known(open), silence) && len(l.held)-i <= maxHeld {
+					break
+				}
+				j = other.join(from, to)
+			}
+		}
+		done++
+		if s.idle {
+			if j.low > 0 {
+				continue // the other one's windows tell of it
+			}
+			j.high = 0
+		}
+		a.sample(l, s, j)
+	}
+	l.held = l.held[:copy(l.held, l.held[done:])]
+}
+
+// sample tells one window.
+func (a *Assembler) sample(l *leg, s *sample, j join) {
+	if !s.idle {
+		l.ring.fill(s) // a grant may have come since
+	}
+	t := told{sample: *s, at: l.clock.time(s.end), toldAt: a.now, sfn: l.clock.sfn(s.end), joined: j}
+	t.granted += j.granted
+	t.low += j.low
+	t.high += j.high
+	t.inferred = t.inferred || j.inferred
+	if t.high > 0 {
+		l.told.add(t)
+	}
+	if j.ok {
+		a.stats.Summed++
+	}
+	a.append(l, &t)
+}
+
+func (a *Assembler) append(l *leg, t *told) {
+	s := gbr.Sample{
+		At: t.at, Window: millis(t.length), Granted: t.granted, Reported: t.high, ReportedLow: t.low,
+		RAT: l.rat(), SFN: t.sfn,
+	}
+	s.SumGranted, s.SumReported = l.told.sums(t.end)
+	if t.first {
+		s.Flags |= gbr.FlagFirstGrant
+	}
+	if t.corrected {
+		s.Flags |= gbr.FlagCorrected
+	}
+	if t.inferred {
+		s.Flags |= gbr.FlagInferred
+	}
+	if t.joined.ok {
+		s.Flags |= gbr.FlagSummed
+		s.RAT, s.SFN = gbr.RATUnknown, 0
+	}
+	a.out.Samples = append(a.out.Samples, s)
+}
+
+// correct tells windows anew whose grants came late.
+func (a *Assembler) correct(l, other *leg) {
+	if !l.told.dirty {
+		return
+	}
+	l.told.dirty = false
+	for i := l.told.n - 1; i >= 0; i-- {
+		t := l.told.back(i)
+		if !t.dirty {
+			continue
+		}
+		t.dirty, t.corrected = false, true
+		l.ring.fill(&t.sample)
+		if t.joined.ok {
+			other.fill(&t.joined)
+			t.granted += t.joined.granted
+			t.inferred = t.inferred || t.joined.inferred
+		}
+		a.stats.Corrected++
+		a.append(l, t)
+	}
+}
+
+// sortByTime sorts what is nearly sorted.
+func sortByTime[T any](s []T, at func(*T) time.Time) {
 	for i := 1; i < len(s); i++ {
-		for k := i; k > 0 && tti(&s[k]) < tti(&s[k-1]); k-- {
+		for k := i; k > 0 && at(&s[k]).Before(at(&s[k-1])); k-- {
 			s[k], s[k-1] = s[k-1], s[k]
 		}
 	}

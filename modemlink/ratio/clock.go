@@ -8,8 +8,11 @@ import (
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 )
 
-// wrap is the number of LTE TTIs (1 ms) until SFN starts again.
+// wrap is the number of TTIs of 1 ms until SFN starts again, on LTE and NR.
 const wrap = 10240
+
+// ttisPerFrame is a radio frame of 10 ms.
+const ttisPerFrame = 10
 
 const microsPerTTI = 1000
 
@@ -85,20 +88,21 @@ func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }
 // at returns a local time on the clock's scale.
 func (c *clock) at(t time.Time) int64 { return micros(t.Sub(c.origin)) }
 
-// unwrap returns the continuous TTI of a record read at at. With jump a record
-// off the line is no stray: another cell or radio, or stale records before it.
-func (c *clock) unwrap(at int64, r *diag.Record, jump bool) (int64, verdict) {
+// unwrap returns the continuous TTI of a record of TTI sfnTTI (0..wrap-1), read
+// at at. With jump a record off the line is no stray: another cell or radio, or
+// stale records before it.
+func (c *clock) unwrap(at int64, sfnTTI int, logged diag.Timestamp, jump bool) (int64, verdict) {
 	if !c.started {
 		c.started = true
-		c.logged = r.Logged != 0
-		c.modemOrigin = r.Logged.Time()
-		c.start(at, c.reference(at, r.Logged), firstTTI, r.TTI)
+		c.logged = logged != 0
+		c.modemOrigin = logged.Time()
+		c.start(at, c.reference(at, logged), firstTTI, sfnTTI)
 
 		return firstTTI, sameLine
 	}
-	ref := c.reference(at, r.Logged)
+	ref := c.reference(at, logged)
 	leap := c.logged && (ref-c.lastRef > at-c.lastAt+micros(maxLeap) || ref-c.lastRef < -micros(maxLeap))
-	if tti, ok := c.fit(&c.cur, ref, r.TTI); ok && !leap {
+	if tti, ok := c.fit(&c.cur, ref, sfnTTI); ok && !leap {
 		c.lastRef, c.lastAt, c.strays = ref, at, 0
 		c.cur.phase.add(at, ref-tti*microsPerTTI)
 		c.local.add(at, at-tti*microsPerTTI)
@@ -107,13 +111,13 @@ func (c *clock) unwrap(at int64, r *diag.Record, jump bool) (int64, verdict) {
 		return tti, sameLine
 	}
 	if c.hasOld && !jump && !leap && at-c.lastAt < micros(oldLine) {
-		if _, ok := c.fit(&c.old, ref, r.TTI); ok {
+		if _, ok := c.fit(&c.old, ref, sfnTTI); ok {
 			return 0, otherLine
 		}
 	}
-	if _, ok := c.fit(&c.next, ref, r.TTI); !ok || c.strays == 0 {
+	if _, ok := c.fit(&c.next, ref, sfnTTI); !ok || c.strays == 0 {
 		c.next, c.strays = line{}, 0
-		c.next.phase.add(at, ref-int64(r.TTI)*microsPerTTI)
+		c.next.phase.add(at, ref-int64(sfnTTI)*microsPerTTI)
 		c.nextRef = ref
 	}
 	c.strays++
@@ -124,7 +128,7 @@ func (c *clock) unwrap(at int64, r *diag.Record, jump bool) (int64, verdict) {
 	// Go on counting where the local clock says we are, so that times stay
 	// continuous and TTIs never come twice.
 	tti := max(c.newest+1, floorDiv(at-c.local.min(), microsPerTTI))
-	c.start(at, ref, tti, r.TTI)
+	c.start(at, ref, tti, sfnTTI)
 
 	return tti, newLine
 }
@@ -170,6 +174,11 @@ func (c *clock) time(tti int64) time.Time {
 }
 
 func (c *clock) micros(tti int64) int64 { return tti*microsPerTTI + c.local.min() }
+
+// sfn is the frame number of a TTI of the present time line.
+func (c *clock) sfn(tti int64) int {
+	return int(floorMod(tti-c.cur.base, wrap) / ttisPerFrame)
+}
 
 // tti maps a local time to the TTI then on air.
 func (c *clock) tti(at int64) int64 { return floorDiv(at-c.local.min(), microsPerTTI) }

@@ -16,12 +16,12 @@
 // # The window
 //
 // Borders are regular and periodic BSRs, and those of the retransmission timer,
-// which are regular ones (TS 36.321 5.4.5). Padding BSRs are told as reports but
-// border nothing. A BSR in TTI t is answered from TTI t + L on, L being the lag
-// between a BSR and the first transmission that answers it. Window k takes the
-// first transmissions in TTIs t_k + 1 to t_k+1 + L - 1: all from its report to
-// where the next report is answered. Retransmissions never count. Sample.At is
-// t_k+1.
+// which are regular ones (TS 36.321 5.4.5, TS 38.321 5.4.5). Padding BSRs are
+// told as reports but border nothing. A BSR in TTI t is answered from TTI t + L
+// on, L being the lag between a BSR and the first transmission that answers it.
+// Window k takes the first transmissions in TTIs t_k + 1 to t_k+1 + L - 1: all
+// from its report to where the next report is answered. Retransmissions never
+// count. Sample.At is t_k+1.
 //
 // Grants before t_k + L were decided before the base station read the report,
 // but they carry bytes that the report counts as waiting, so they belong to
@@ -50,9 +50,74 @@
 // nominal. A bin without upper edge counts with its lower one. A window without
 // grants whose lower edge is 0 says nothing and is left out.
 //
+// Carriers are summed, of one radio always.
+//
+// # NR
+//
+// Everything counts in TTIs of 1 ms on NR too, into which its slots are mapped
+// (slot >> mu). That is all that is needed: 1024 frames are 10240 ms on both, the
+// timer counts subframes of 1 ms (TS 38.331 BSR-Config), the slots for uplink
+// of a TDD cell are 2.5 or 5 ms apart, carriers of different numerologies have
+// common borders, and both radios' windows can be laid over each other. Whole
+// slots would give eight times as many TTIs to walk through and a second set of
+// every constant. One thing does need slots: patterns have two uplink slots in a
+// row, mostly in one ms. What the slot after the BSR carries belongs to the window
+// that the BSR opens, or a queue that it empties would be taken for a starved
+// one. So the ring keeps the bytes of a TTI by eighths, and windows begin at a
+// slot; they end with a whole TTI. Of several BSRs in one TTI the last is the
+// border. A TTI is known when its last slot was told.
+//
+// L is 5 ms until it is learned, 1 ms at least. T may be 1 ms; windows without
+// a next BSR close after 5 ms then, since a TDD cell has none sooner.
+//
+// B872 has grants and BSRs in one record, B883 grants alone. B872 counts; what
+// B883 tells counts only while B872 has not come for 2 s, as the two may place
+// a block in different slots. How late they come is not known, so what is
+// learned from them is taken, and 20 ms until then. Some versions of B872 do not
+// tell why a BSR was sent. Such ones border when the queue was empty, or is, or T
+// has passed since the last border. Some do not tell the carrier either:
+// several blocks that one log packet has of one slot are of several carriers.
+//
+// # Both radios (EN-DC)
+//
+// LTE and NR of one phone have frames, lags and timers of their own: each is a
+// leg with its own clock and windows. A leg whose neighbour has had no grant
+// and no report of user data in the 200 ms before a window gives the window as
+// it is. Otherwise it adds what the other one had outstanding when the window
+// began (its last report less what it was granted since, both edges) and was
+// granted in the same time, and sets FlagSummed. For that it waits until the
+// other one's grants are known, which in silence takes its hold, but not for
+// its BSRs: the last one known counts. That the queue of one is empty is told
+// only if nothing is outstanding on the other.
+//
+// Both legs' windows are told, each with the other's bytes, and so cover the same
+// bytes twice: each is one view of the same link, as two radios do not report
+// at the same time. Their times may interleave; who takes only what is newer
+// than the last one loses some. A report counts RLC and PDCP data (TS 38.321
+// 5.4.5), and PDCP data of a split bearer above its threshold counts in both
+// radios' reports (TS 38.323 5.6): then the sum reports up to twice of what
+// waits in PDCP, and the ratio errs on the low side.
+//
+// Telemetry numbers the carriers of NR from 8 on. The configuration is that of
+// the leg which was granted more in the last one or two seconds.
+//
+// # Flags
+//
+//   - FirstGrant: nothing was sent in the 2 L, at least 20 ms, before the
+//     window's BSR. Silence is ended by a scheduling request, and its grant's
+//     size knows nothing of the queue; so it is at the end of an outage, where
+//     the grant may also be one of an older report.
+//   - Corrected: a grant of a window came within 200 ms after it was told. At the
+//     end of that log packet the window is told again, once, with the same At.
+//     Only its grants are new: reports of windows that followed from it stay.
+//   - Inferred: the report or a grant was in a record that is.
+//   - Summed: see above.
+//
+// Sums are over the windows of the same leg that end within 30 ms, as told.
+//
 // # What is known when
 //
-// A log code tells of TTIs in order, so its newest TTI tells that all before
+// On LTE: a log code tells of TTIs in order, so its newest TTI tells that all before
 // are known. B139 (PUSCH) is 4 to 12 ms old, B064 (transport blocks with their
 // BSRs) up to 102 ms. In silence the clock speaks: what has not come within the
 // hold was not there. The hold is learned from how late records come, because a
@@ -66,10 +131,13 @@
 // # Files
 //
 //	config.go     hints
-//	assembler.go  Assembler: records in, telemetry out
+//	assembler.go  Assembler: records in, telemetry out; both legs
+//	leg.go        one radio: its records, what is known of it
+//	endc.go       what one radio adds to a window of the other
 //	clock.go      frame numbers to the local clock, cell changes
 //	ring.go       grants by TTI
 //	window.go     windows: the rules above
+//	told.go       the last windows: sums, corrections
 //	learn.go      T and L from observation
 //
 // # Units
@@ -77,10 +145,13 @@
 // Bytes; TTIs of 1 ms counted without wrap; local times with µs resolution.
 // T and L are [gbr.RadioConfig] Period and Lag.
 //
-// LTE only; NR records are ignored. An Assembler follows one radio of the phone
-// at a time. It is pure and not safe for concurrent use.
+// An Assembler follows one SIM of the phone at a time (diag.Record.Radio). It is
+// pure and not safe for concurrent use.
 //
 // Deviation: TS 36.321 lets the phone send periodic BSRs with the first
 // transmission after the timer, so observed spacings are T or more; T is the
 // smallest that recurs (1 in 8), not the mode.
+//
+// Deviation: no capture of an NR modem is public. The rules for NR rest on the
+// specifications and on what parsers tell of the formats.
 package ratio

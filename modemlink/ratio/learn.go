@@ -48,18 +48,19 @@ func (v *votes) mode(least int) (int64, bool) {
 	return int64(best), int(v.counts[best]) >= least
 }
 
-// timers are the values of periodicBSR-Timer in ms, TS 36.331 MAC-MainConfig.
-func timers() [14]int64 {
-	return [...]int64{5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1280, 2560}
+// timers are the values of periodicBSR-Timer in ms, TS 38.331 BSR-Config, and
+// but for the first TS 36.331 MAC-MainConfig.
+func timers() [15]int64 {
+	return [...]int64{1, 5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1280, 2560}
 }
 
 // timerAtMost returns the index of the longest timer not above a spacing, -1
 // below the shortest. The timer lets a BSR go with the first transmission after
 // it ran out, so a spacing is the timer plus a wait for a grant.
-func timerAtMost(ms int64) int64 {
+func timerAtMost(ms int64, nr bool) int64 {
 	best := int64(-1)
 	for i, t := range timers() {
-		if t <= ms {
+		if t <= ms && (nr || i > 0) {
 			best = int64(i)
 		}
 	}

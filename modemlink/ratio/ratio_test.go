@@ -21,6 +21,8 @@ func TestNewRefuses(t *testing.T) {
 		{Lag: -1},
 		{Lag: 101 * time.Millisecond},
 		{Lag: 1500 * time.Microsecond},
+		{NRPeriod: 2561 * time.Millisecond},
+		{NRLag: -1},
 		{Hold: -1},
 		{Hold: 2 * time.Second},
 	} {
@@ -74,6 +76,7 @@ func TestShiftedClocks(t *testing.T) {
 			b.Index[0] = uint8(ms % 64)
 			for _, s := range a.OnRecords(at, []diag.Record{g, b}).Samples {
 				s.At = s.At.Add(-shift)
+				s.SFN = (s.SFN - tti/10 + 1024) % 1024
 				out = append(out, s)
 			}
 		}
@@ -84,7 +87,7 @@ func TestShiftedClocks(t *testing.T) {
 	if len(want) < 100 {
 		t.Fatalf("%d samples", len(want))
 	}
-	for _, tti := range []int{1, 5000, wrap - 1} {
+	for _, tti := range []int{10, 5000, wrap - 10} {
 		if got := run(time.Duration(tti)*time.Hour, tti); !reflect.DeepEqual(got, want) {
 			t.Errorf("shift %d: samples differ", tti)
 		}
@@ -180,10 +183,14 @@ func FuzzAssembler(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{0, 10, 0, 0, 100, 3, 1, 10, 0, 0, 40, 1, 3, 200, 0, 0, 0, 0})
 	f.Add([]byte{4, 1, 0, 0, 0, 0, 0, 10, 0, 50, 100, 3, 1, 10, 0, 50, 40, 1, 3, 255, 255, 0, 0, 0, 2, 0, 0, 0, 0, 0})
+	// Both radios, then late grants of each, then silence.
+	f.Add([]byte{
+		1, 10, 0, 40, 100, 0x22, 7, 10, 0, 2, 100, 0x24, 3, 100, 0, 0, 0, 0, 1, 15, 0, 40, 100, 0x12, 7, 15, 0, 2, 100, 0x14,
+		3, 250, 0, 9, 0, 0, 0, 11, 0, 9, 100, 2, 6, 12, 0, 9, 100, 4, 3, 250, 0, 90, 0, 0,
+	})
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		a := newAssembler(t, Config{Settle: -1})
 		now, high := start(), start()
-		var granted, samples int
 		sum := 0
 		check := func(tel gbr.Telemetry) {
 			prev := time.Time{}
@@ -204,16 +211,16 @@ func FuzzAssembler(f *testing.F) {
 			prev = time.Time{}
 			for _, s := range tel.Samples {
 				if s.At.Before(prev) || s.At.After(high) || s.Window <= 0 && !s.Idle() || s.Window > maxWindow*time.Millisecond ||
-					s.Granted < 0 || s.ReportedLow < 0 || s.Reported < s.ReportedLow {
-					t.Fatalf("sample %+v at %v", s, high)
+					s.Granted < 0 || s.Granted > sum || s.ReportedLow < 0 || s.Reported < s.ReportedLow ||
+					s.Reported > 0 && (s.SumGranted < s.Granted || s.SumReported < s.Reported) ||
+					s.SFN < 0 || s.SFN > 1023 || (s.RAT == gbr.RATUnknown) != (s.Flags&gbr.FlagSummed != 0) {
+					t.Fatalf("sample %+v at %v, %d bytes granted", s, high, sum)
 				}
 				prev = s.At
-				granted += s.Granted
-				samples++
 			}
 		}
 		for len(ops) >= 6 {
-			op, x, arg, n := ops[0]%6, int(binary.LittleEndian.Uint16(ops[1:])), int(ops[3]), int(ops[4])
+			op, x, arg, n := ops[0]%8, int(binary.LittleEndian.Uint16(ops[1:])), int(ops[3]), int(ops[4])
 			flags := ops[5]
 			ops = ops[6:]
 			r := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: x, Cell: int(flags >> 6), Bytes: n * arg}
@@ -222,6 +229,13 @@ func FuzzAssembler(f *testing.F) {
 			}
 			if flags&2 != 0 {
 				r.Code = diag.LogB064
+			}
+			if op >= 6 {
+				r.RAT, r.Code, r.Numerology, r.Inferred = diag.NR, diag.LogB872, flags>>2&3, flags&32 != 0
+				if flags&2 != 0 {
+					r.Code = diag.LogB883
+				}
+				r.TTI = x << r.Numerology & 0x1FFFF
 			}
 			switch op {
 			case 0:
@@ -239,6 +253,14 @@ func FuzzAssembler(f *testing.F) {
 				now = now.Add(time.Duration(x) * time.Duration(1+arg) * 100 * time.Microsecond)
 			case 4:
 				now = now.Add(-time.Duration(x) * time.Millisecond)
+			case 6:
+				check(a.OnRecords(now, []diag.Record{r, r}))
+			case 7:
+				b := r
+				b.Kind, b.Code, b.Form, b.LCGs = diag.KindBSR, diag.LogB872, diag.Form(arg&3), 255
+				b.Trigger = diag.Trigger(flags >> 4 & 3)
+				b.Index[arg&7] = uint8(n)
+				check(a.OnRecords(now, []diag.Record{r, b, r}))
 			case 5:
 				check(a.OnRecord(now, diag.Record{Kind: diag.KindConfig, RAT: diag.LTE, PeriodicBSR: time.Duration(x) * time.Millisecond}))
 			}
@@ -257,28 +279,48 @@ func FuzzAssembler(f *testing.F) {
 				check(tel)
 			}
 		}
-		if granted > sum {
-			t.Fatalf("%d bytes in %d windows, %d granted", granted, samples, sum)
-		}
 	})
 }
 
+// traffic is one ms of a busy phone: a grant in each, a BSR in every fifth.
+func traffic(ms int, rat diag.RAT) (grant, bsr diag.Record) {
+	grant = diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: rat, TTI: ms % wrap, Bytes: 1000}
+	bsr = grant
+	bsr.Kind, bsr.Code, bsr.Form, bsr.LCGs, bsr.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, 1, diag.TriggerPadding
+	if ms%5 == 0 {
+		bsr.Trigger = diag.TriggerPeriodic
+	}
+	bsr.Index[0] = 30
+	if rat == diag.NR {
+		grant.Code, bsr.Code = diag.LogB872, diag.LogB872
+		grant.Numerology, bsr.Numerology = 1, 1
+		grant.TTI *= 2
+		bsr.TTI *= 2
+	}
+
+	return grant, bsr
+}
+
 func BenchmarkOnRecord(b *testing.B) {
-	a := newAssembler(b, Config{Settle: -1})
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		ms := i / 2
-		r := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: ms % wrap, Bytes: 1000}
-		if i&1 == 1 {
-			r.Kind, r.Code, r.Form, r.LCGs, r.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, 1, diag.TriggerPadding
-			if ms%5 == 0 {
-				r.Trigger = diag.TriggerPeriodic
+	for _, bm := range []struct {
+		name string
+		rats []diag.RAT
+	}{{"lte", []diag.RAT{diag.LTE}}, {"nr", []diag.RAT{diag.NR}}, {"endc", []diag.RAT{diag.LTE, diag.NR}}} {
+		b.Run(bm.name, func(b *testing.B) {
+			a := newAssembler(b, Config{Settle: -1})
+			b.ReportAllocs()
+			i, samples := 0, 0
+			for b.Loop() {
+				ms := i / 2 / len(bm.rats)
+				grant, bsr := traffic(ms, bm.rats[i/2%len(bm.rats)])
+				if i&1 == 1 {
+					grant = bsr
+				}
+				samples += len(a.OnRecord(start().Add(time.Duration(ms)*time.Millisecond), grant).Samples)
+				i++
 			}
-			r.Index[0] = 50
-		}
-		a.OnRecord(start().Add(time.Duration(ms)*time.Millisecond), r)
-		i++
+			b.ReportMetric(float64(samples)/float64(b.N), "samples/op")
+		})
 	}
 }
 
@@ -287,12 +329,10 @@ func TestOnRecordAllocations(t *testing.T) {
 	ms, samples := 0, 0
 	step := func() {
 		at := start().Add(time.Duration(ms) * time.Millisecond)
-		r := diag.Record{Kind: diag.KindGrant, Code: diag.LogB139, RAT: diag.LTE, TTI: ms % wrap, Bytes: 1000}
-		a.OnRecord(at, r)
-		if ms%5 == 0 {
-			r.Kind, r.Code, r.Form, r.LCGs, r.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, 1, diag.TriggerPeriodic
-			r.Index[0] = 50
-			samples += len(a.OnRecord(at, r).Samples)
+		for _, rat := range []diag.RAT{diag.LTE, diag.NR} {
+			grant, bsr := traffic(ms, rat)
+			samples += len(a.OnRecord(at, grant).Samples)
+			samples += len(a.OnRecord(at, bsr).Samples)
 		}
 		samples += len(a.OnTimeout(at).Samples)
 		a.NextTimeout()
@@ -304,7 +344,89 @@ func TestOnRecordAllocations(t *testing.T) {
 	if n := testing.AllocsPerRun(10000, step); n != 0 {
 		t.Errorf("%.3f allocations per ms, want 0", n)
 	}
-	if samples < 2000 {
-		t.Errorf("%d samples", samples)
+	if s := a.Stats(); samples < 4000 || s.Summed < 4000 {
+		t.Errorf("%d samples, %+v", samples, s)
+	}
+}
+
+// The configuration told is that of the radio with more bytes; it changes at
+// most once a second.
+func TestConfigFollowsTheData(t *testing.T) {
+	a := newAssembler(t, Config{Settle: -1})
+	var got []gbr.RAT
+	at := func(ms int) time.Time { return start().Add(time.Duration(ms) * time.Millisecond) }
+	for ms := range 7000 {
+		rats := []diag.RAT{diag.LTE, diag.NR}
+		if ms < 1500 {
+			rats = rats[:1]
+		}
+		for _, rat := range rats {
+			r, _ := traffic(ms, rat)
+			if (rat == diag.NR) == (ms < 3000 || ms >= 4500) {
+				r.Bytes *= 10
+			}
+			if c := a.OnRecord(at(ms), r).Config; c != nil {
+				got = append(got, c.RAT)
+				t.Logf("%d ms: %v", ms, c.RAT)
+			}
+		}
+	}
+	want := []gbr.RAT{gbr.RATLTE, gbr.RATNR, gbr.RATLTE, gbr.RATNR}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("configurations of %v, want %v", got, want)
+	}
+}
+
+// What is no record of a radio's slots is left out.
+func TestIgnored(t *testing.T) {
+	a := newAssembler(t, Config{Settle: -1})
+	good, _ := traffic(10, diag.NR)
+	bad := []diag.Record{good, good, good, good, good}
+	bad[0].Kind = diag.KindBuffer
+	bad[1].Numerology = 4 // 240 kHz carries no data
+	bad[2].TTI = wrap * 2
+	bad[3].RAT, bad[3].TTI = diag.LTE, 10 // with a numerology
+	bad[4].RAT = 0
+	tel := a.OnRecords(start(), bad)
+	if s := a.Stats(); len(tel.Grants) != 0 || s.Records != 4 || s.Ignored != 4 || !a.NextTimeout().IsZero() {
+		t.Errorf("%+v %+v", tel, s)
+	}
+	if tel := a.OnRecord(start(), good); len(tel.Grants) != 1 || tel.Grants[0].Cell != 8 {
+		t.Errorf("%+v, want a grant on carrier 8", tel)
+	}
+}
+
+// A grant that comes late is missing in the other radio's sum too.
+func TestLateGrantOfTheOtherRadio(t *testing.T) {
+	a := newAssembler(t, Config{
+		Period: 5 * time.Millisecond, Lag: 8 * time.Millisecond, NRPeriod: 5 * time.Millisecond, NRLag: 5 * time.Millisecond,
+		Hold: 15 * time.Millisecond, Settle: -1,
+	})
+	at := func(ms int) time.Time { return start().Add(time.Duration(ms) * time.Millisecond) }
+	var samples []gbr.Sample
+	take := func(tel gbr.Telemetry) {
+		for _, s := range tel.Samples {
+			if s.SFN == 0 && s.Flags&gbr.FlagSummed != 0 && s.At.Equal(at(105)) {
+				samples = append(samples, s)
+			}
+		}
+	}
+	lte, _ := traffic(99, diag.LTE)
+	lte.Code = diag.LogB064
+	take(a.OnRecord(at(99), lte))
+	for ms := 100; ms < 130; ms += 5 {
+		grant, bsr := traffic(ms, diag.NR)
+		take(a.OnRecords(at(ms), []diag.Record{grant, bsr}))
+	}
+	lte, _ = traffic(130, diag.LTE)
+	lte.Code = diag.LogB064
+	take(a.OnRecord(at(130), lte)) // all LTE grants before are known now
+	lte.TTI, lte.Bytes = 103, 777
+	take(a.OnRecord(at(150), lte))
+	lte.TTI = 104
+	take(a.OnRecord(at(151), lte)) // only once
+	if len(samples) != 2 || samples[0].Flags != gbr.FlagSummed || samples[1].Flags != gbr.FlagSummed|gbr.FlagCorrected ||
+		samples[1].Granted != samples[0].Granted+777 || samples[1].SumGranted != samples[0].SumGranted+777 {
+		t.Errorf("%+v, want a sample and its correction by 777 bytes", samples)
 	}
 }

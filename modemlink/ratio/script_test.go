@@ -19,13 +19,16 @@ import (
 
 // script runs a scenario. Lines:
 //
-//	config period=5 lag=8 hold=15 settle=-1 lcgs=14   ms; before all others
+//	config period=5 lag=8 nrperiod=5 nrlag=5 hold=15 settle=-1 lcgs=14   ms; before all others
 //	at MS            the agent's clock for what follows
 //	RECORD; RECORD   one log packet; RECORD is
 //	  grant tti=N bytes=N [retx=N] [cell=N] [pci=N] [src=b064]
 //	  bsr tti=N idx=N [lcg=N] [trigger=periodic] [form=short]
 //	  timer periodic=MS
-//	    any with [log=MS] the modem's stamp, [radio=N]; each with
+//	  nrgrant slot=N mu=N bytes=N [retx=N] [cell=N] [src=b883]
+//	  nrbsr slot=N mu=N idx=N [lcg=N] [trigger=periodic] [form=short]
+//	  nrtimer periodic=MS
+//	    any with [log=MS] the modem's stamp, [radio=N], [inferred=1]; each with
 //	    [x=N step=N] N times, TTI advancing by step
 //	run MS           call OnTimeout whenever it is due until then
 //	skip MS          the same, and only count samples
@@ -59,8 +62,13 @@ func (s *script) print(tel gbr.Telemetry) {
 		if eta, ok := w.Ratio(); ok {
 			what = fmt.Sprintf("ratio=%.3f", eta)
 		}
-		fmt.Fprintf(&s.out, "    sample at=%s window=%v granted=%d reported=%d..%d %s\n",
-			s.ms(w.At), w.Window, w.Granted, w.ReportedLow, w.Reported, what)
+		for i, word := range []string{" first_grant", " corrected", " inferred", " summed"} {
+			if w.Flags>>i&1 != 0 {
+				what += word
+			}
+		}
+		fmt.Fprintf(&s.out, "    sample at=%s window=%v granted=%d reported=%d..%d %s sums=%d/%d %v sfn=%d\n",
+			s.ms(w.At), w.Window, w.Granted, w.ReportedLow, w.Reported, what, w.SumGranted, w.SumReported, w.RAT, w.SFN)
 	}
 }
 
@@ -83,6 +91,10 @@ func (s *script) config(words []string) Config {
 			cfg.Period = d
 		case "lag":
 			cfg.Lag = d
+		case "nrperiod":
+			cfg.NRPeriod = d
+		case "nrlag":
+			cfg.NRLag = d
 		case "hold":
 			cfg.Hold = d
 		case "settle":
@@ -101,7 +113,8 @@ func (s *script) records(text string) []diag.Record {
 	words := strings.Fields(text)
 	r := diag.Record{RAT: diag.LTE, Code: diag.LogB139}
 	lcg, idx, times, step := 0, 0, 1, 0
-	switch words[0] {
+	verb, nr := strings.CutPrefix(words[0], "nr")
+	switch verb {
 	case "grant":
 		r.Kind = diag.KindGrant
 	case "bsr":
@@ -111,10 +124,17 @@ func (s *script) records(text string) []diag.Record {
 	default:
 		s.tb.Fatalf("record %q", text)
 	}
+	if nr {
+		r.RAT, r.Code = diag.NR, diag.LogB872
+	}
 	for _, w := range words[1:] {
 		k, v, _ := strings.Cut(w, "=")
 		switch k {
-		case "tti":
+		case "mu":
+			r.Numerology = uint8(s.number(v))
+		case "inferred":
+			r.Inferred = true
+		case "tti", "slot":
 			r.TTI = s.number(v)
 		case "bytes":
 			r.Bytes = s.number(v)
@@ -125,7 +145,7 @@ func (s *script) records(text string) []diag.Record {
 		case "pci":
 			r.PCI, r.HasPCI = s.number(v), true
 		case "src":
-			r.Code = diag.LogB064
+			r.Code = map[string]diag.LogCode{"b064": diag.LogB064, "b883": diag.LogB883}[v]
 		case "idx":
 			idx = s.number(v)
 		case "lcg":
@@ -135,6 +155,7 @@ func (s *script) records(text string) []diag.Record {
 		case "trigger":
 			r.Trigger = map[string]diag.Trigger{
 				"regular": diag.TriggerRegular, "padding": diag.TriggerPadding, "retx": diag.TriggerRetx,
+				"unknown": diag.TriggerUnknown,
 			}[v]
 		case "periodic":
 			r.PeriodicBSR = time.Duration(s.number(v)) * time.Millisecond
@@ -151,13 +172,13 @@ func (s *script) records(text string) []diag.Record {
 		}
 	}
 	r.LCGs, r.Index[lcg] = 1<<lcg, uint8(idx)
-	if r.Form == diag.FormLong {
+	if r.Form == diag.FormLong && !nr {
 		r.LCGs = 15
 	}
 	var out []diag.Record
 	for range times {
 		out = append(out, r)
-		r.TTI = (r.TTI + step) % wrap
+		r.TTI = (r.TTI + step) % r.TTIs()
 	}
 
 	return out

@@ -4,12 +4,20 @@ package ratio
 
 const (
 	// defaultLag is LTE FDD: a grant 4 ms after the BSR, the transmission 4
-	// ms after the grant (TS 36.213 8.0).
-	defaultLag = 8
+	// ms after the grant (TS 36.213 8.0). minLag is the least that can be an
+	// answer.
+	defaultLag, minLag = 8, 4
+	// defaultLagNR is TDD: the uplink slots of the pattern after, of 5 ms or
+	// two of 2.5 ms. In FDD an answer may come in the next ms.
+	defaultLagNR, minLagNR = 5, 1
+	// maxLearned is the longest lag that is learned: the cell was short of
+	// room when it is longer.
+	maxLearned = 60
 	// defaultClose ends a window without a next BSR while T is unknown or
 	// infinite; maxClose does while T is long: a starved sender must not
 	// wait 2.56 s to be told.
-	defaultClose, maxClose = 10, 20
+	// minCloseNR ends it while T is shorter than the pattern of a TDD cell.
+	defaultClose, maxClose, minCloseNR = 10, 20, 5
 	// maxWindow bounds a window, maxSilence how long a backlog is believed in
 	// when the modem says nothing at all.
 	maxWindow, maxSilence = 1000, 2000
@@ -18,18 +26,32 @@ const (
 	// is told to starve although BSRs of before may yet come: B064 is up to
 	// 102 ms late.
 	outage = 20
+	// blindSilence is how long nothing was sent, at least, before a BSR that a
+	// scheduling request brought.
+	blindSilence = 20
 )
 
 // border is a BSR that begins a window: regular, periodic or retransmitted.
 type border struct {
 	tti       int64
+	part      int
 	low, high int // high -1: no upper edge
+	inferred  bool
 }
 
-// sample is a finished window in TTIs.
+// sample is a finished window in TTIs. Its grants are those after a part of TTI
+// start through TTI to.
 type sample struct {
-	end, length        int64
+	start, end, to     int64
+	part               int
+	length             int64
 	granted, high, low int
+	// flight is the last TTI whose grants were on their way at the start; with
+	// one the length is flight - start longer.
+	flight          int64
+	first, inferred bool
+	// idle: the queue was empty at the end; the length is nominal.
+	idle bool
 }
 
 // windows cuts time at BSRs and sums the grants that answer each.
@@ -40,15 +62,23 @@ type sample struct {
 // TTI known, BSRs through bsrKnown.
 type windows struct {
 	ring *ring
-	// lag is L, period is T to close windows with; both in TTIs.
-	lag, period int64
+	// lag is L, period is T to close windows with, minLag the least lag that
+	// is learned; all in TTIs.
+	lag, period, minLag int64
 
 	pending []border
 	busy    bool
 	// start is where the open window begins; low and high are what was
 	// reported there.
 	start     int64
+	part      int
 	low, high int
+	// bsr is the last one that opened a window; resumed tells that the open
+	// one began with what remained of that.
+	bsr     border
+	resumed bool
+	// begun is the first TTI of this cell.
+	begun int64
 	// scan is how far the open window's grants were looked at and drained
 	// their bytes; lastTx is the last transmission of this window or before;
 	// quiet is the earliest end without a next BSR: a period after start, and
@@ -60,6 +90,8 @@ type windows struct {
 	// lastEnd is the end of the last window, lastTo the last TTI whose grant
 	// was counted, lastBorder the newest BSR that was a border.
 	lastEnd, lastTo, lastBorder int64
+	// borderPart is the slot of lastBorder.
+	borderPart int
 	// lagFrom: the first grant after it shows the lag; 0 for none.
 	lagFrom int64
 	lags    votes
@@ -77,35 +109,51 @@ func (w *windows) reset(tti int64) {
 	w.lagFrom = 0
 	w.lastEnd = max(w.lastEnd, tti-1)
 	w.lastTo = max(w.lastTo, tti-1)
-	w.lastBorder = max(w.lastBorder, tti-1)
+	if tti-1 > w.lastBorder {
+		w.lastBorder, w.borderPart = tti-1, lastPart
+	}
+	w.begun = tti
 }
 
-// addBorder queues a BSR. Older than the last border it says nothing new.
-func (w *windows) addBorder(b border) bool {
-	if b.tti <= w.lastBorder {
-		return false
+// addBorder queues a BSR. Older than the last border it says nothing new. Of
+// several in one TTI the last counts.
+func (w *windows) addBorder(b border) {
+	if b.tti < w.lastBorder || b.tti == w.lastBorder && b.part <= w.borderPart {
+		return
 	}
-	if len(w.pending) == maxBorders {
-		w.overflow++
+	if b.tti == w.lastBorder && w.busy {
+		if w.start == b.tti && !w.resumed {
+			w.open(b)
+		}
 
-		return false
+		return
 	}
 	i := len(w.pending)
 	for i > 0 && w.pending[i-1].tti > b.tti {
 		i--
 	}
+	if i > 0 && w.pending[i-1].tti == b.tti {
+		if w.pending[i-1].part < b.part {
+			w.pending[i-1] = b
+		}
+
+		return
+	}
+	if len(w.pending) == maxBorders {
+		w.overflow++
+
+		return
+	}
 	w.pending = append(w.pending, b)
 	copy(w.pending[i+1:], w.pending[i:])
 	w.pending[i] = b
-
-	return true
 }
 
 // addGrant takes in a grant that is in the ring. Others than late ones are
 // looked at when they are known.
-func (w *windows) addGrant(tti int64, bytes int) {
+func (w *windows) addGrant(tti int64, part, bytes int) {
 	w.newestTx = max(w.newestTx, tti)
-	if w.busy && tti > w.start && tti <= w.scan {
+	if w.busy && tti <= w.scan && (tti > w.start || tti == w.start && part > w.part) {
 		w.drained += bytes
 		w.lastTx = max(w.lastTx, tti)
 		w.quiet = max(w.quiet, tti+1)
@@ -200,11 +248,10 @@ func (w *windows) look(to int64) {
 	}
 }
 
-// learnLag takes the first transmission after the first BSR of a busy period.
-// Earlier than 4 ms it cannot be an answer (TS 36.213 8.0), later than 60 ms
-// the cell was short of room.
+// learnLag takes the first transmission after the first BSR of a busy period,
+// unless another one of its TTI was still to come.
 func (w *windows) learnLag(d int64) {
-	if d >= 4 && d <= 60 {
+	if _, more := w.ring.after(w.lagFrom, w.bsr.part); !more && d >= w.minLag && d <= maxLearned {
 		w.lags.add(d)
 	}
 	w.lagFrom = 0
@@ -238,7 +285,7 @@ func (w *windows) closeQuiet(spoken int64) {
 // cut ends an overlong window.
 func (w *windows) cut() {
 	end := w.start + maxWindow
-	drained := w.ring.sum(w.start+1, end)
+	drained := w.granted(end)
 	w.emit(end)
 	if w.high >= 0 && drained >= w.high {
 		// More was sent than reported, and no BSR for a second: nothing is
@@ -257,32 +304,40 @@ func (w *windows) resume(start int64, drained int) {
 	if w.high >= 0 {
 		w.high -= drained
 	}
-	w.begin(start, w.lastTx)
+	w.begin(start, w.lastTx, lastPart)
+	w.resumed = true
 }
 
-func (w *windows) begin(start, lastTx int64) {
+// begin opens a window after a part of TTI start.
+func (w *windows) begin(start, lastTx int64, part int) {
 	w.busy = true
-	w.start, w.scan, w.lastTx = start, start, lastTx
+	w.start, w.scan, w.lastTx, w.part, w.resumed = start, start, lastTx, part, false
 	w.quiet = start + w.period
-	w.drained = 0
+	w.drained, _ = w.ring.after(start, part)
+}
+
+// granted is the first transmissions of the open window through TTI to.
+func (w *windows) granted(to int64) int {
+	n, _ := w.ring.after(w.start, w.part)
+
+	return n + w.ring.sum(w.start+1, to)
 }
 
 // open begins a window at a BSR, or where the last one ended if that is later.
 func (w *windows) open(b border) {
 	learn := !w.busy && b.tti-w.lastEnd > 2*w.lag && b.high != 0
-	w.lastBorder = b.tti
-	start := max(b.tti, w.lastEnd)
-	w.low, w.high = b.low, b.high
-	lastTx := b.tti
+	w.lastBorder, w.borderPart = b.tti, b.part
+	w.low, w.high, w.bsr = b.low, b.high, b
+	start, part, lastTx := b.tti, b.part, b.tti
+	if w.lastEnd > b.tti {
+		start, part = w.lastEnd, lastPart
+		n, _ := w.ring.after(b.tti, b.part)
+		w.drain(n)
+	}
 	for t := b.tti + 1; t <= start; t++ {
-		n, ok := w.ring.bytes(t)
-		if !ok {
-			continue
-		}
-		lastTx = t
-		w.low = max(0, w.low-n)
-		if w.high > 0 {
-			w.high = max(0, w.high-n)
+		if n, ok := w.ring.bytes(t); ok {
+			lastTx = t
+			w.drain(n)
 		}
 	}
 	if w.high == 0 {
@@ -290,9 +345,17 @@ func (w *windows) open(b border) {
 
 		return
 	}
-	w.begin(start, lastTx)
+	w.begin(start, lastTx, part)
 	if learn {
 		w.lagFrom = b.tti
+	}
+}
+
+// drain takes n bytes from what was reported.
+func (w *windows) drain(n int) {
+	w.low = max(0, w.low-n)
+	if w.high > 0 {
+		w.high = max(0, w.high-n)
 	}
 }
 
@@ -303,12 +366,10 @@ func (w *windows) open(b border) {
 func (w *windows) emit(end int64) {
 	to := end + w.lag - 1
 	s := sample{
-		end: end, length: end - w.start,
-		granted: w.ring.sum(w.start+1, to), high: w.high, low: w.low,
+		start: w.start, part: w.part, end: end, to: to, flight: w.start + w.lag - 1,
+		high: w.high, low: w.low, first: w.blind(), inferred: w.bsr.inferred,
 	}
-	if w.ring.any(w.start+1, w.start+w.lag-1) {
-		s.length += w.lag - 1
-	}
+	w.ring.fill(&s)
 	w.lastEnd, w.lastTo = end, to
 	if s.high < 0 {
 		s.high = s.low // at least this much
@@ -322,12 +383,44 @@ func (w *windows) emit(end int64) {
 	w.out = append(w.out, s)
 }
 
+// blind tells whether the window's BSR went out on the first transmission after
+// a silence, which nobody but a scheduling request ends (TS 36.321 5.4.4,
+// TS 38.321 5.4.4).
+func (w *windows) blind() bool {
+	silent := max(2*w.lag, blindSilence)
+
+	return !w.resumed && w.bsr.tti-silent >= w.begun && !w.ring.any(w.bsr.tti-silent, w.bsr.tti-1) &&
+		!w.ring.before(w.bsr.tti, w.bsr.part)
+}
+
+// fill sums the grants of a window.
+func (r *ring) fill(s *sample) {
+	n, inFlight := r.after(s.start, s.part)
+	s.granted = n + r.sum(s.start+1, s.to)
+	s.length = s.end - s.start
+	if inFlight || r.any(s.start+1, s.flight) {
+		s.length += s.flight - s.start
+	}
+	s.inferred = s.inferred || r.inferred(s.start+1, s.to) || inFlight && r.inferred(s.start, s.start)
+}
+
 // goIdle says once that the queue is empty and waits for a BSR.
 func (w *windows) goIdle(at int64) {
 	w.busy = false
 	w.idle++
-	w.out = append(w.out, sample{end: at, length: w.period})
+	w.out = append(w.out, sample{
+		idle: true, start: at, part: lastPart, end: at, to: at, length: w.period, inferred: w.bsr.inferred,
+	})
 	w.lastEnd = max(w.lastEnd, at)
+}
+
+// newestBorder is the TTI of the newest BSR that was taken for a border.
+func (w *windows) newestBorder() int64 {
+	if n := len(w.pending); n > 0 {
+		return w.pending[n-1].tti
+	}
+
+	return w.lastBorder
 }
 
 func (w *windows) pop() border {
