@@ -292,6 +292,24 @@ func TestBadSamplesAreCountedAndIgnored(t *testing.T) {
 	}
 }
 
+// The radios of EN-DC tell their windows in an order of their own each.
+func TestRadiosAreOrderedApart(t *testing.T) {
+	e := newEstimator(t, &scripted{rate: 1_000_000}, nil)
+	now := epoch.Add(time.Second)
+	for _, c := range []struct {
+		rat gbr.RAT
+		age time.Duration
+	}{{gbr.RATNR, 5 * T}, {gbr.RATLTE, 9 * T}, {gbr.RATNR, 4 * T}, {gbr.RATLTE, 8 * T}, {gbr.RATUnknown, 9 * T}, {gbr.RATLTE, 8 * T}} {
+		s := sampleAt(now.Add(-c.age), 20*time.Millisecond)
+		s.RAT = c.rat
+		e.OnSample(now, s)
+	}
+	e.OnSample(now, gbr.Sample{At: now, Window: T, Reported: 1, RAT: 99})
+	if got, want := e.Stats(), (gbr.Stats{Used: 5, Duplicate: 1, Invalid: 1}); got != want {
+		t.Errorf("stats %+v, want %+v", got, want)
+	}
+}
+
 // Wherever the loops go, the outputs stay within the bounds.
 func TestBounds(t *testing.T) {
 	for _, delay := range []time.Duration{T, time.Second} {

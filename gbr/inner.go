@@ -22,9 +22,11 @@ type inner struct {
 
 	ratio   float64
 	ratioAt time.Time // when the last ratio was taken in, zero before
-	lastAt  time.Time // the newest sample's own time
-	window  time.Duration
-	busyAt  time.Time // of the last ratio below the neutral zone
+	// lastAt is the newest sample's own time, by radio: those of EN-DC do not
+	// come in one order.
+	lastAt [RATNR + 1]time.Time
+	window time.Duration
+	busyAt time.Time // of the last ratio below the neutral zone
 }
 
 // verdict is what the inner loop made of a sample.
@@ -58,7 +60,7 @@ func (v verdict) String() string {
 // onSample returns the gain for one sample; it means something only when the
 // sample was used.
 func (in *inner) onSample(now time.Time, s Sample) (float64, verdict) {
-	if s.Window <= 0 || s.Window > 10*time.Second || s.Granted < 0 || s.Reported < 0 {
+	if s.Window <= 0 || s.Window > 10*time.Second || s.Granted < 0 || s.Reported < 0 || s.RAT > RATNR {
 		return 1, verdictInvalid
 	}
 	at := s.At
@@ -68,10 +70,10 @@ func (in *inner) onSample(now time.Time, s Sample) (float64, verdict) {
 	if now.Sub(at) > in.cfg.MaxSampleAge {
 		return 1, verdictStale
 	}
-	if !in.lastAt.IsZero() && !at.After(in.lastAt) {
+	if last := in.lastAt[s.RAT]; !last.IsZero() && !at.After(last) {
 		return 1, verdictDuplicate
 	}
-	in.lastAt = at
+	in.lastAt[s.RAT] = at
 	ratio, ok := s.Ratio()
 	if !ok {
 		return 1, verdictIdle
