@@ -19,7 +19,7 @@ REALTIME := e2e examples/call
 export PURE REALTIME
 
 .NOTPARALLEL:
-.PHONY: help test tidy vet lint cross unit race fuzz bench golden proto
+.PHONY: help test tidy vet lint cross unit race fuzz bench golden evidence proto
 
 help:
 	@echo 'make test    everything below down to race, in its short form'
@@ -32,6 +32,7 @@ help:
 	@echo 'make fuzz    every fuzz target for T=$(T)'
 	@echo 'make bench   benchmarks matching B=$(B), N=$(N) times'
 	@echo 'make golden  rewrite goldens, then show what changed'
+	@echo 'make evidence the long forms: fuzzing, benchmarks, all scenarios; into out/'
 	@echo 'make proto   generate the code of the GBR interface; needs protoc'
 
 test: tidy vet lint cross unit race
@@ -62,6 +63,9 @@ bench:
 
 golden:
 	.ci/golden
+
+evidence:
+	.ci/evidence
 
 proto:
 	.ci/proto $(BIN)/proto
