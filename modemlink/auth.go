@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 )
 
 const (
@@ -29,28 +27,28 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 
 func (bearer) RequireTransportSecurity() bool { return true }
 
-// authorize says the same to a missing, a malformed and a wrong token.
-func (id *Identity) authorize(ctx context.Context) error {
+// knows tells whether a call has the token, exactly once.
+func (id *Identity) knows(ctx context.Context) bool {
 	md, _ := metadata.FromIncomingContext(ctx)
 	if v := md.Get(authKey); len(v) == 1 {
-		if token, ok := strings.CutPrefix(v[0], authPrefix); ok && id.tokenIs(token) {
-			return nil
+		if token, ok := strings.CutPrefix(v[0], authPrefix); ok {
+			return id.tokenIs(token)
 		}
 	}
 
-	return status.Error(codes.Unauthenticated, "unauthorized")
+	return false
 }
 
-func (id *Identity) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if err := id.authorize(ctx); err != nil {
+func (s *Server) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if err := s.admit(ctx); err != nil {
 		return nil, err
 	}
 
 	return next(ctx, req)
 }
 
-func (id *Identity) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	if err := id.authorize(ss.Context()); err != nil {
+func (s *Server) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	if err := s.admit(ss.Context()); err != nil {
 		return err
 	}
 

@@ -38,10 +38,11 @@ var (
 var errSilent = errors.New("modemlink: nothing came for too long")
 
 const (
-	connectTimeout  = 3 * time.Second
-	pingEvery       = 500 * time.Millisecond
-	pingsAtStart    = 5
-	pingAtStart     = 40 * time.Millisecond
+	connectTimeout = 3 * time.Second
+	pingEvery      = 500 * time.Millisecond
+	pingsAtStart   = 5
+	pingAtStart    = 40 * time.Millisecond
+	// maxMessageBytes is twice the largest batch of the agent here.
 	maxMessageBytes = 256 << 10
 	// windowBytes bounds what is under way to a client that stalls; the
 	// smallest that gRPC allows.
@@ -71,6 +72,7 @@ type Client struct {
 	running atomic.Bool
 	// Of the goroutine of Run.
 	dec     decoder
+	meter   meter
 	session uint64
 	seq     uint64
 	known   bool // session and seq are
@@ -118,8 +120,8 @@ func NewClient(url string, cfg ClientConfig) (*Client, error) {
 // The slices and the Config of a batch are reused: sink may keep them only until
 // it returns. Times are on the local monotonic clock and never in the future.
 //
-// Run returns the cause of ctx when that ends, or [ErrUnauthorized] or
-// [ErrFingerprint] at once. No goroutine is left.
+// Run returns the cause of ctx when that ends, or [ErrUnauthorized],
+// [ErrFingerprint] or [ErrVersion] at once. No goroutine is left.
 func (c *Client) Run(ctx context.Context, sink func(gbr.Telemetry)) error {
 	if c.running.Swap(true) {
 		return errors.New("modemlink: client: it runs already")
@@ -133,17 +135,12 @@ func (c *Client) Run(ctx context.Context, sink func(gbr.Telemetry)) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrFingerprint):
+		case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrFingerprint), errors.Is(err, ErrVersion):
 			return err
 		case heard:
 			wait = c.cfg.MinBackoff
 		}
-		pause := time.NewTimer(wait/2 + rand.N(wait/2+1))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-
+		if rest(ctx, wait/2+rand.N(wait/2+1)); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		wait = min(2*wait, c.cfg.MaxBackoff)
@@ -191,6 +188,10 @@ func (c *Client) connection(parent context.Context, sink func(gbr.Telemetry)) (h
 		err = ErrUnauthorized
 	case errors.Is(cause, errSilent), errors.Is(cause, ErrUnauthorized):
 		err = cause // and not that the call was cancelled
+	default:
+		if v := versionError(err); v != nil {
+			err = v
+		}
 	}
 
 	return heard, err
@@ -225,7 +226,7 @@ func (c *Client) stream(ctx context.Context, cancel context.CancelCauseFunc, lin
 	if err := c.ping(ctx, link); err != nil {
 		return false, err
 	}
-	in, err := link.Stream(ctx, &pb.StreamRequest{})
+	in, err := link.Stream(ctx, &pb.StreamRequest{Version: ownVersion()})
 	if err != nil {
 		return false, err
 	}
@@ -250,7 +251,16 @@ func (c *Client) stream(ctx context.Context, cancel context.CancelCauseFunc, lin
 		}
 		// A slow sink is not a silent link.
 		dog.sleep()
-		c.onBatch(b, sink)
+		if pause := c.meter.take(c.elapsed(), b); pause > 0 {
+			c.mu.Lock()
+			c.status.Flooded++
+			c.mu.Unlock()
+			if rest(ctx, pause); ctx.Err() != nil {
+				return heard, context.Cause(ctx) // and read no more
+			}
+		} else {
+			c.onBatch(b, sink)
+		}
 		dog.wake()
 	}
 }
@@ -279,15 +289,19 @@ func (c *Client) ping(ctx context.Context, link pb.ModemLinkClient) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	t0 := c.elapsed()
-	r, err := link.Ping(ctx, &pb.PingRequest{})
+	r, err := link.Ping(ctx, &pb.PingRequest{Version: ownVersion()})
 	if err != nil {
 		return err
 	}
 	t1 := c.elapsed()
+	version, err := checkAgent(r.GetVersion())
+	if err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.compare(r.GetSession()).pinged(t0, t1, time.Duration(r.GetReceivedAtNs()), time.Duration(r.GetSentAtNs()))
-	c.status.RTT = t1 - t0
+	c.status.RTT, c.status.Version = t1-t0, version
 
 	return nil
 }

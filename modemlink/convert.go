@@ -24,6 +24,8 @@ const (
 	maxPCI = 1007
 	// maxCells is beyond the 32 carriers of carrier aggregation.
 	maxCells = 64
+	// maxSFN is the greatest frame number, TS 36.331 and TS 38.331 MIB.
+	maxSFN = 1023
 )
 
 // encoder turns telemetry into messages. It is pure.
@@ -48,6 +50,16 @@ func (e encoder) encode(t gbr.Telemetry) *pb.Batch {
 			m.GrantedBytes = toBytes(s.Granted)
 			m.ReportedBytes = toBytes(s.Reported)
 			m.ReportedLowBytes = toBytes(s.ReportedLow)
+			m.SumGrantedBytes, m.SumReportedBytes = toSum(s.SumGranted), toSum(s.SumReported)
+			m.Rat = encodeRAT(s.RAT)
+			if s.RAT != gbr.RATUnknown && s.SFN >= 0 && s.SFN <= maxSFN {
+				sfn := uint32(s.SFN)
+				m.Sfn = &sfn
+			}
+			m.FirstGrant = s.Flags&gbr.FlagFirstGrant != 0
+			m.Corrected = s.Flags&gbr.FlagCorrected != 0
+			m.Inferred = s.Flags&gbr.FlagInferred != 0
+			m.Summed = s.Flags&gbr.FlagSummed != 0
 			b.Samples[i] = m
 		}
 	}
@@ -78,20 +90,26 @@ func (e encoder) encode(t gbr.Telemetry) *pb.Batch {
 }
 
 func encodeConfig(c gbr.RadioConfig) *pb.RadioConfig {
-	m := &pb.RadioConfig{PeriodUs: toMicros(c.Period), LagUs: toMicros(c.Lag)}
-	switch c.RAT {
-	case gbr.RATUnknown:
-	case gbr.RATLTE:
-		m.Rat = pb.Rat_RAT_LTE
-	case gbr.RATNR:
-		m.Rat = pb.Rat_RAT_NR
-	}
+	m := &pb.RadioConfig{Rat: encodeRAT(c.RAT), PeriodUs: toMicros(c.Period), LagUs: toMicros(c.Lag)}
 	if c.PCI >= 0 && c.PCI <= maxPCI {
 		pci := uint32(c.PCI)
 		m.Pci = &pci
 	}
 
 	return m
+}
+
+func encodeRAT(r gbr.RAT) pb.Rat {
+	switch r {
+	case gbr.RATLTE:
+		return pb.Rat_RAT_LTE
+	case gbr.RATNR:
+		return pb.Rat_RAT_NR
+	case gbr.RATUnknown:
+		fallthrough
+	default:
+		return pb.Rat_RAT_UNSPECIFIED
+	}
 }
 
 // split cuts t into parts of at most maxEntries each and calls f with them.
@@ -105,6 +123,12 @@ func split(t gbr.Telemetry, f func(gbr.Telemetry)) {
 }
 
 func toBytes(n int) uint32 { return uint32(min(max(n, 0), maxBytes)) }
+
+// maxSum bounds the sum of windows that may have maxBytes each; it fits an int
+// everywhere.
+const maxSum = math.MaxInt32
+
+func toSum(n int) uint32 { return uint32(min(max(n, 0), maxSum)) }
 
 func toMicros(d time.Duration) uint32 {
 	return uint32(min(max(d.Microseconds(), 0), math.MaxUint32))
@@ -141,6 +165,8 @@ func (d *decoder) decode(now time.Duration, b *pb.Batch) gbr.Telemetry {
 		d.tel.Samples = append(d.tel.Samples, gbr.Sample{
 			At: last, Window: micros(m.GetWindowUs()), Granted: int(m.GetGrantedBytes()),
 			Reported: int(m.GetReportedBytes()), ReportedLow: int(m.GetReportedLowBytes()),
+			SumGranted: int(min(m.GetSumGrantedBytes(), maxSum)), SumReported: int(min(m.GetSumReportedBytes(), maxSum)),
+			RAT: decodeRAT(m.GetRat()), SFN: decodeSFN(m), Flags: decodeFlags(m),
 		})
 	}
 	last = time.Time{}
@@ -194,20 +220,55 @@ func (d *decoder) time(now time.Duration, at, sent int64) (time.Time, bool) {
 }
 
 func decodeConfig(m *pb.RadioConfig) gbr.RadioConfig {
-	c := gbr.RadioConfig{Period: micros(m.GetPeriodUs()), Lag: micros(m.GetLagUs()), PCI: -1}
-	switch m.GetRat() {
-	case pb.Rat_RAT_LTE:
-		c.RAT = gbr.RATLTE
-	case pb.Rat_RAT_NR:
-		c.RAT = gbr.RATNR
-	case pb.Rat_RAT_UNSPECIFIED:
-	default: // a later version's
-	}
+	c := gbr.RadioConfig{RAT: decodeRAT(m.GetRat()), Period: micros(m.GetPeriodUs()), Lag: micros(m.GetLagUs()), PCI: -1}
 	if m.Pci != nil && m.GetPci() <= maxPCI {
 		c.PCI = int(m.GetPci())
 	}
 
 	return c
+}
+
+func decodeRAT(r pb.Rat) gbr.RAT {
+	switch r {
+	case pb.Rat_RAT_LTE:
+		return gbr.RATLTE
+	case pb.Rat_RAT_NR:
+		return gbr.RATNR
+	case pb.Rat_RAT_UNSPECIFIED:
+		fallthrough
+	default: // a later version's
+		return gbr.RATUnknown
+	}
+}
+
+// decodeSFN returns -1 for unknown; without a RAT it means nothing.
+func decodeSFN(m *pb.Sample) int {
+	switch {
+	case decodeRAT(m.GetRat()) == gbr.RATUnknown:
+		return 0
+	case m.Sfn == nil || m.GetSfn() > maxSFN:
+		return -1
+	default:
+		return int(m.GetSfn())
+	}
+}
+
+func decodeFlags(m *pb.Sample) (f gbr.SampleFlags) {
+	for _, b := range [...]struct {
+		set  bool
+		flag gbr.SampleFlags
+	}{
+		{m.GetFirstGrant(), gbr.FlagFirstGrant},
+		{m.GetCorrected(), gbr.FlagCorrected},
+		{m.GetInferred(), gbr.FlagInferred},
+		{m.GetSummed(), gbr.FlagSummed},
+	} {
+		if b.set {
+			f |= b.flag
+		}
+	}
+
+	return f
 }
 
 func micros(us uint32) time.Duration { return time.Duration(us) * time.Microsecond }

@@ -28,7 +28,13 @@ func TestRoundTrip(t *testing.T) {
 	in := gbr.Telemetry{
 		Samples: []gbr.Sample{
 			{At: base.Add(-3 * ms), Window: 5 * ms, Granted: 700, Reported: 1500, ReportedLow: 1200},
-			{At: base.Add(2 * ms), Window: 5 * ms},
+			{
+				At: base.Add(-2 * ms), Window: 5 * ms, Granted: 700, Reported: 1500, ReportedLow: 1200,
+				SumGranted: 1400, SumReported: maxSum, RAT: gbr.RATLTE, Flags: gbr.FlagFirstGrant | gbr.FlagCorrected,
+			},
+			{At: base.Add(-1 * ms), Reported: 1, RAT: gbr.RATNR, SFN: 1023, Flags: gbr.FlagInferred},
+			{At: base.Add(1 * ms), Reported: 1, Flags: gbr.FlagSummed | gbr.FlagCorrected},
+			{At: base.Add(2 * ms), Window: 5 * ms, RAT: gbr.RATNR, SFN: -1},
 		},
 		Grants:  []gbr.Grant{{At: base.Add(-2 * ms), Bytes: 700, Cell: 1}, {At: base}},
 		Reports: []gbr.Report{{At: base, Low: 0, High: 0, Padding: true}, {At: base, Low: 81_338_368, High: -1}},
@@ -114,6 +120,8 @@ func TestDecodeIgnoresNonsense(t *testing.T) {
 			{AtNs: sent, ReportedBytes: 5, ReportedLowBytes: 6},
 			{AtNs: sent, GrantedBytes: 1, ReportedBytes: 2, WindowUs: math.MaxUint32},
 			{AtNs: sent - int64(ms), GrantedBytes: 2, ReportedBytes: 2}, // before the one above
+			{AtNs: sent, Rat: 77, Sfn: &big, SumGrantedBytes: big, SumReportedBytes: big},
+			{AtNs: sent, Rat: pb.Rat_RAT_NR, Sfn: &big},
 		},
 		Grants: []*pb.Grant{
 			{AtNs: sent, Bytes: math.MaxUint32},
@@ -133,8 +141,14 @@ func TestDecodeIgnoresNonsense(t *testing.T) {
 	if d.ignored != 11 {
 		t.Errorf("ignored %d entries, want 11", d.ignored)
 	}
-	if len(got.Samples) != 2 || got.Samples[0].Granted != 1 || got.Samples[1].At != got.Samples[0].At {
-		t.Errorf("samples %+v, want two, with ascending times", got.Samples)
+	if len(got.Samples) != 4 || got.Samples[0].Granted != 1 || got.Samples[1].At != got.Samples[0].At {
+		t.Fatalf("samples %+v, want four, with ascending times", got.Samples)
+	}
+	if s := got.Samples[2]; s.RAT != gbr.RATUnknown || s.SFN != 0 || s.SumGranted != maxSum || s.SumReported != maxSum {
+		t.Errorf("sample %+v, want an unknown RAT and bounded sums", s)
+	}
+	if s := got.Samples[3]; s.RAT != gbr.RATNR || s.SFN != -1 {
+		t.Errorf("sample %+v, want NR with an unknown frame number", s)
 	}
 	if len(got.Grants) != 1 || got.Grants[0].At != base.Add(20*ms) {
 		t.Errorf("grants %+v, want one, at now", got.Grants)
@@ -157,7 +171,10 @@ func TestDecodeIgnoresNonsense(t *testing.T) {
 func FuzzBatch(f *testing.F) {
 	base := time.Unix(1_000_000, 0)
 	good := encoder{epoch: base}.encode(gbr.Telemetry{
-		Samples: []gbr.Sample{{At: base.Add(time.Second), Window: 5 * ms, Granted: 7, Reported: 9, ReportedLow: 8}},
+		Samples: []gbr.Sample{{
+			At: base.Add(time.Second), Window: 5 * ms, Granted: 7, Reported: 9, ReportedLow: 8,
+			SumGranted: 7, SumReported: 9, RAT: gbr.RATLTE, SFN: 512, Flags: gbr.FlagFirstGrant | gbr.FlagInferred,
+		}},
 		Grants:  []gbr.Grant{{At: base.Add(time.Second), Bytes: 7}},
 		Reports: []gbr.Report{{At: base.Add(time.Second), Low: 1, High: -1}},
 	})
@@ -199,8 +216,8 @@ func checkTelemetry(t *testing.T, tel gbr.Telemetry, now time.Time) {
 	}
 	for _, s := range tel.Samples {
 		check(s.At, s.Granted, s.Reported, s.ReportedLow, s.Reported-s.ReportedLow)
-		if s.Window < 0 {
-			t.Errorf("window %v", s.Window)
+		if s.Window < 0 || s.SFN < -1 || s.SFN > maxSFN || s.SumGranted < 0 || s.SumReported < 0 || s.RAT.String()[0] == 'r' {
+			t.Errorf("sample %+v", s)
 		}
 	}
 	last = time.Time{}

@@ -15,6 +15,19 @@
 // its SHA-256 and proves itself with the token. Without either there is no
 // telemetry, and there is no mode without TLS.
 //
+// Strangers. A connection has one try and 5 s to show the token. Ten failures of
+// an address are free, one more is forgiven each second; after that it takes
+// turns, 20 a second, and never longer than 1.6 s (gate.go). Addresses without
+// failures never wait. The service is read-only: nothing that a client says
+// changes the agent or the modem.
+//
+// Bounds. The agent keeps 256 batches and 32 Ki entries for a client and serves
+// 8 clients; the client takes messages of 256 KiB, of each list 1024 entries,
+// and 64 Ki entries a second (flood.go).
+//
+// Versions. Client and agent tell each other the version of the interface that
+// they speak; without a common one Run ends with [ErrVersion].
+//
 // Losing. Fresh telemetry is worth more than complete telemetry: the server
 // never waits for a client, a slow client loses its oldest batches and sees a
 // gap in the sequence numbers ([Status], [Event]). The configuration is not
@@ -30,10 +43,12 @@
 // compares the clocks (clock.go) and gives out local monotonic times, wrong by
 // at most half a round trip and never in the future.
 //
-// Map: pairing.go URL; identity.go certificate and token; auth.go the check of
-// the token; server.go, queue.go, listen.go the agent's end; client.go, status.go
-// the sender's end, watchdog.go its ear for silence; clock.go offset of the clocks; convert.go messages from and
-// to telemetry. Beside it: proto (schema), source (where telemetry comes from),
+// Map: pairing.go URL; identity.go certificate and token; auth.go the token in
+// calls; gate.go who may try, visitor.go connections at the gate; server.go,
+// queue.go, listen.go the agent's end; client.go, status.go the sender's end,
+// watchdog.go its ear for silence, flood.go its limit; version.go agreement on
+// the interface; clock.go offset of the clocks; convert.go messages from and to
+// telemetry. Beside it: proto (schema), source (where telemetry comes from),
 // agent (the program on the phone), modemtest (a fake agent for tests).
 //
 // Concurrency: [Server] and the getters of [Client] may be used from any

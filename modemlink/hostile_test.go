@@ -50,7 +50,7 @@ func (r *rogue) Stream(_ *pb.StreamRequest, out grpc.ServerStreamingServer[pb.Ba
 	return r.say(out)
 }
 
-func (r *rogue) start(t *testing.T) {
+func (r *rogue) start(t testing.TB) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

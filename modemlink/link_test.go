@@ -246,7 +246,10 @@ func TestRefusedWithoutToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := rawClient(t, s, credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}))
+	// A connection has one try.
+	dial := func() pb.ModemLinkClient {
+		return rawClient(t, s, credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}))
+	}
 	for name, md := range map[string]metadata.MD{
 		"none":         nil,
 		"empty":        metadata.Pairs("authorization", ""),
@@ -258,11 +261,11 @@ func TestRefusedWithoutToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(metadata.NewOutgoingContext(t.Context(), md), 5*time.Second)
 			defer cancel()
-			pong, err := link.Ping(ctx, &pb.PingRequest{})
+			pong, err := dial().Ping(ctx, &pb.PingRequest{})
 			if status.Code(err) != codes.Unauthenticated || pong != nil {
 				t.Errorf("Ping: %v, %v", pong, err)
 			}
-			in, err := link.Stream(ctx, &pb.StreamRequest{})
+			in, err := dial().Stream(ctx, &pb.StreamRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +280,7 @@ func TestRefusedWithoutToken(t *testing.T) {
 	}
 	// The other way round, the right token works: the test can fail.
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+p.Token)
-	if _, err := link.Ping(ctx, &pb.PingRequest{}); err != nil {
+	if _, err := dial().Ping(ctx, &pb.PingRequest{}); err != nil {
 		t.Errorf("with the token: %v", err)
 	}
 }

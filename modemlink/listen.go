@@ -5,42 +5,7 @@ package modemlink
 import (
 	"net"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
-
-// capListener closes what comes beyond max open connections.
-type capListener struct {
-	net.Listener
-	max  int
-	open atomic.Int64
-}
-
-func (l *capListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if l.open.Add(1) <= int64(l.max) {
-			return &cappedConn{Conn: c, l: l}, nil
-		}
-		l.open.Add(-1)
-		_ = c.Close() // nothing was said yet
-	}
-}
-
-type cappedConn struct {
-	net.Conn
-	l    *capListener
-	once sync.Once
-}
-
-func (c *cappedConn) Close() error {
-	c.once.Do(func() { c.l.open.Add(-1) })
-
-	return c.Conn.Close()
-}
 
 // usableHost returns an address of this machine that a tethered or local
 // sender can most likely reach, and the loopback address when there is none.

@@ -35,13 +35,12 @@ const (
 
 // Limits against strangers and leaks.
 const (
-	handshakeTimeout = 5 * time.Second
-	idleTimeout      = 15 * time.Second // a connection without a stream
-	stopTimeout      = 500 * time.Millisecond
-	maxRequestBytes  = 4 << 10
-	maxHeaderBytes   = 8 << 10
-	// spareConns are connections beyond MaxClients, for those that are not yet
-	// or no longer clients.
+	idleTimeout     = 15 * time.Second // a connection without a stream
+	stopTimeout     = 500 * time.Millisecond
+	maxRequestBytes = 4 << 10
+	maxHeaderBytes  = 8 << 10
+	// spareConns are connections with the right token beyond MaxClients, for
+	// those that are not yet or no longer clients.
 	spareConns = 16
 )
 
@@ -69,6 +68,7 @@ type Server struct {
 	enc     encoder
 	session uint64
 	grpc    *grpc.Server
+	gate    *gate
 	// stopping is closed when Serve ends.
 	stopping chan struct{}
 
@@ -117,16 +117,19 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		stopping: make(chan struct{}),
 		clients:  make(map[*queue]struct{}),
 	}
+	s.gate = newGate(cfg.MaxClients+spareConns, func(addr string) {
+		cfg.Logger.Warn("modemlink: too many failed connections, slowing down", "addr", addr)
+	})
 	s.grpc = grpc.NewServer(
-		grpc.Creds(credentials.NewTLS(&tls.Config{
+		grpc.Creds(gateCreds{credentials.NewTLS(&tls.Config{
 			Certificates:           []tls.Certificate{cfg.Identity.cert},
 			MinVersion:             tls.VersionTLS13,
 			SessionTicketsDisabled: true,
-		})),
-		grpc.UnaryInterceptor(cfg.Identity.unary),
-		grpc.StreamInterceptor(cfg.Identity.stream),
+		})}),
+		grpc.UnaryInterceptor(s.unary),
+		grpc.StreamInterceptor(s.stream),
 		grpc.WaitForHandlers(true),
-		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.ConnectionTimeout(pendingTimeout),
 		grpc.MaxRecvMsgSize(maxRequestBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(8),
@@ -165,7 +168,9 @@ func (s *Server) Publish(t gbr.Telemetry) {
 		s.seq++
 		b.Seq = s.seq
 		for q := range s.clients {
-			q.push(b)
+			if q.push(b) {
+				s.cfg.Logger.Warn("modemlink: a client reads too slowly and loses the oldest batches")
+			}
 		}
 	})
 }
@@ -212,7 +217,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.mu.Unlock()
 
 	failed := make(chan error, 1)
-	go func() { failed <- s.grpc.Serve(&capListener{Listener: ln, max: s.cfg.MaxClients + spareConns}) }()
+	go func() { failed <- s.grpc.Serve(&gateListener{Listener: ln, gate: s.gate}) }()
 
 	var err error
 	select {
@@ -235,6 +240,10 @@ func (s *Server) stop() {
 	s.mu.Unlock()
 	close(s.stopping)
 
+	// Half a handshake would be waited for.
+	for _, v := range s.gate.close() {
+		_ = v.Close()
+	}
 	cut := time.AfterFunc(stopTimeout, s.grpc.Stop)
 	s.grpc.GracefulStop()
 	cut.Stop()
@@ -263,14 +272,20 @@ func (s *Server) URL(addr net.Addr) PairingURL {
 func (s *Server) now() int64 { return s.enc.ns(s.cfg.Now()) }
 
 // Ping is the RPC.
-func (s *Server) Ping(context.Context, *pb.PingRequest) (*pb.PingResponse, error) {
+func (s *Server) Ping(_ context.Context, in *pb.PingRequest) (*pb.PingResponse, error) {
 	now := s.now()
+	if err := s.checkClient(in.GetVersion()); err != nil {
+		return nil, err
+	}
 
-	return &pb.PingResponse{ReceivedAtNs: now, SentAtNs: s.now(), Session: s.session}, nil
+	return &pb.PingResponse{ReceivedAtNs: now, SentAtNs: s.now(), Session: s.session, Version: ownVersion()}, nil
 }
 
 // Stream is the RPC.
-func (s *Server) Stream(_ *pb.StreamRequest, out grpc.ServerStreamingServer[pb.Batch]) error {
+func (s *Server) Stream(in *pb.StreamRequest, out grpc.ServerStreamingServer[pb.Batch]) error {
+	if err := s.checkClient(in.GetVersion()); err != nil {
+		return err
+	}
 	q, err := s.join()
 	if err != nil {
 		return err

@@ -63,6 +63,10 @@ type Status struct {
 	Gaps, LostBatches uint64
 	// Ignored counts batches out of order and entries that cannot be true.
 	Ignored uint64
+	// Flooded counts batches that were dropped unread because the agent sends
+	// more than any modem says: over 65536 entries or 4096 batches a second, with
+	// bursts up to twice that. They are in LostBatches too.
+	Flooded uint64
 	// Offset is local clock - agent clock, with both epochs arbitrary, and
 	// OffsetError by how much it may be wrong; -1 while unknown.
 	Offset, OffsetError time.Duration
@@ -72,6 +76,9 @@ type Status struct {
 	// any, of how old the newest entry of a batch was when it came. 0 when
 	// there was none.
 	AgeP50, AgeP95 time.Duration
+	// Version of the interface that the agent and this client speak, as in
+	// "1.1"; empty before the first connection.
+	Version string
 	// Err is why the last connection ended or did not come about.
 	Err error
 

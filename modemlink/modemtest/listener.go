@@ -45,13 +45,14 @@ func (l *listener) kill() {
 	conns := l.conns
 	l.conns = make(map[*conn]struct{})
 	l.mu.Unlock()
-	_ = l.Close()
+	// Before the server notices and ends them in order.
 	for c := range conns {
 		if t, ok := c.Conn.(*net.TCPConn); ok {
 			_ = t.SetLinger(0) // a reset, not an orderly end
 		}
 		_ = c.Close()
 	}
+	_ = l.Close()
 }
 
 // conn waits at the gate with every byte, in both directions.
