@@ -46,14 +46,22 @@ Flags:
                    that one pairing survives restarts; without it each start is new
   -record FILE     also write the telemetry to FILE (overwritten) as JSON lines, for
                    -source file:FILE
-  -speed X         play a file: X times faster (default 1)
+  -speed X         play a recording: X times faster (default 1)
   -loop            play a file: over and over
-  -v               log clients that come and go, on stderr
+  -unknown DIR     keep some log packets of versions that are not known in DIR, for a bug
+                   report: at most 64 files, 1 MiB, no messages of the network
+  -v               log clients that come and go, and every 10 s what came out of the modem,
+                   on stderr
 
 Examples:
   agent -source sim -pair                        an emulated modem, to try things out
   agent -source file:drive.jsonl -loop -pair     a recorded drive, again and again
   agent -source sim -identity agent.pem          serve who was paired before
+  agent -source diag -identity agent.pem -pair   on a rooted phone with a Qualcomm modem
+  agent -source serial:/dev/ttyUSB0 -pair        beside a USB or PCIe modem
+
+A modem that is not there at the start is an error. One that is lost later is tried
+again every 0.5 to 10 s; meanwhile senders are told that the modem stalled.
 
 The sender takes the URL as it is; quote it in a shell, because it has a & in it.
 `
@@ -65,8 +73,12 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// statsEvery is how often -v tells what came out of the modem.
+const statsEvery = 10 * time.Second
+
 type options struct {
 	source, listen, identity, record string
+	unknown                          string
 	pair, verbose                    bool
 	file                             source.FileConfig
 }
@@ -107,6 +119,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.record, "record", "", "")
 	fs.Float64Var(&o.file.Speed, "speed", 1, "")
 	fs.BoolVar(&o.file.Loop, "loop", false, "")
+	fs.StringVar(&o.unknown, "unknown", "", "")
 	fs.BoolVar(&o.verbose, "v", false, "")
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -124,14 +137,14 @@ func parse(args []string) (options, error) {
 }
 
 func serve(ctx context.Context, o options, stdout, stderr io.Writer) (err error) {
-	level := slog.LevelWarn
+	level, stats := slog.LevelWarn, time.Duration(0)
 	if o.verbose {
-		level = slog.LevelInfo
+		level, stats = slog.LevelInfo, statsEvery
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 
 	// Everything that can be wrong is looked at before anything is written.
-	src, err := source.Open(o.source, source.Config{File: o.file, Logger: log})
+	src, err := source.Open(o.source, source.Config{File: o.file, Unknown: o.unknown, StatsEvery: stats, Logger: log})
 	if err != nil {
 		return err
 	}
@@ -147,6 +160,14 @@ func serve(ctx context.Context, o options, stdout, stderr io.Writer) (err error)
 	server, err := modemlink.NewServer(modemlink.ServerConfig{Identity: identity, Logger: log})
 	if err != nil {
 		return err
+	}
+	if p, ok := src.(source.Preparer); ok {
+		if err := p.Prepare(ctx); ctx.Err() != nil {
+			return nil // a signal, before there was anything to do
+		} else if err != nil {
+			return err
+		}
+		defer p.Close() //nolint:errcheck // Run closed it, or an earlier error is reported
 	}
 	record, closeRecord, err := openRecord(o.record)
 	if err != nil {

@@ -186,7 +186,7 @@ func TestBadInput(t *testing.T) {
 		{"argument", []string{"-source", good, "-pair", "x"}, 2, `unexpected argument "x"`},
 		{"nobody", []string{"-source", good}, 2, "nobody could connect"},
 		{"unknown source", []string{"-source", "x", "-pair", "-record", record}, 1, "unknown"},
-		{"not in this build", []string{"-source", "diag", "-pair", "-record", record}, 1, "not available in this build"},
+		{"no modem", []string{"-source", "serial:" + filepath.Join(dir, "none"), "-listen", "127.0.0.1:0", "-pair", "-record", record}, 1, "no such device"},
 		{"bad file", []string{"-source", "file:" + bad, "-pair", "-record", record}, 1, "bad.jsonl:1: not JSON"},
 		{"speed", []string{"-source", good, "-pair", "-speed", "-3", "-record", record}, 1, "speed"},
 		{"address", []string{"-source", good, "-pair", "-listen", "nonsense", "-record", record}, 1, "nonsense"},
@@ -210,7 +210,10 @@ func TestHelp(t *testing.T) {
 	if code != 0 || errs != "" {
 		t.Errorf("status %d, stderr %q", code, errs)
 	}
-	for _, want := range []string{"-source", "-listen", "-pair", "-identity", "-record", "-speed", "-loop", "sim", "file:PATH", "adb forward"} {
+	for _, want := range []string{
+		"-source", "-listen", "-pair", "-identity", "-record", "-speed", "-loop", "-unknown", "-v",
+		"sim", "file:PATH", "diag", "serial:DEV", "tcp:ADDR", "adb forward",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the help does not tell of %s", want)
 		}

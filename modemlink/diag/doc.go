@@ -29,7 +29,7 @@
 //	lte_b060.go          MAC configuration: BSR timers
 //	lte_b064.go          uplink transport blocks: grants and BSRs
 //	lte_b066.go          queues inside the phone; lte_b067.go counters
-//	lte_b0c0.go          RRC messages
+//	lte_b0c0.go          RRC messages; rrc_config.go what they configure
 //	lte_b139.go          PUSCH transmissions: grants
 //	lte_b16c.go          uplink grants as told by the base station
 //	nr_*.go              the same for NR

@@ -27,6 +27,11 @@ type DiagConfig struct {
 	// AliveWhileOpen takes an open port as a live modem even when no byte
 	// comes. An emulated modem needs it, which is silent when idle.
 	AliveWhileOpen bool
+	// Unknown is a folder for log packets that were not understood, to report
+	// them with; empty for none. See [Config].
+	Unknown string
+	// StatsEvery is how often the counters are logged; 0 for at the end only.
+	StatsEvery time.Duration
 	// Logger is nil for none.
 	Logger *slog.Logger
 }
@@ -42,6 +47,12 @@ type Diag struct {
 	batch   gbr.Telemetry
 	config  gbr.RadioConfig
 	emitted time.Time
+	// lifeGap is the least time between two signs of life.
+	lifeGap time.Duration
+	// newest is the time of the last sample.
+	newest time.Time
+
+	counts counts
 }
 
 // NewDiag makes a source of an HDLC byte stream, as a modem's diagnostic port or
@@ -57,7 +68,16 @@ func NewDiag(r io.Reader, cfg DiagConfig) (*Diag, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 
-	return &Diag{r: r, cfg: cfg, asm: asm}, nil
+	d := &Diag{r: r, cfg: cfg, asm: asm}
+	if cfg.Unknown != "" {
+		k, err := newKeeper(cfg.Unknown, cfg.Logger)
+		if err != nil {
+			return nil, err
+		}
+		d.dec.OnUnknown = k.packet
+	}
+
+	return d, nil
 }
 
 // Stats tells what was decoded and what skipped. Call it after Run.
@@ -87,7 +107,32 @@ func (d *Diag) Run(ctx context.Context, emit func(gbr.Telemetry)) error {
 		d.report()
 	}()
 
+	return d.loop(ctx, nil, chunks, nil, emit)
+}
+
+// loop decodes what came before, and then chunks until they end. watch, if there
+// is one, is told every quietPing how long nothing has come; its error ends the
+// loop.
+func (d *Diag) loop(
+	ctx context.Context, before []byte, chunks <-chan chunk, watch func(time.Duration) error, emit func(gbr.Telemetry),
+) error {
+	var tick, stats <-chan time.Time
+	if watch != nil {
+		t := time.NewTicker(quietPing)
+		defer t.Stop()
+		tick = t.C
+	}
+	if d.cfg.StatsEvery > 0 {
+		t := time.NewTicker(d.cfg.StatsEvery)
+		defer t.Stop()
+		stats = t.C
+	}
 	d.emitted = time.Now()
+	if d.lifeGap = aliveEvery; watch != nil {
+		d.lifeGap /= 2 // answers come at least every quietPing, if not just then
+	}
+	heard := d.emitted
+	d.decode(heard, before)
 	timer := time.NewTimer(aliveEvery)
 	defer timer.Stop()
 	for {
@@ -103,12 +148,19 @@ func (d *Diag) Run(ctx context.Context, emit func(gbr.Telemetry)) error {
 			case c.err != nil:
 				return fmt.Errorf("source: diagnostic port: %w", c.err)
 			}
+			heard = now
 			d.decode(now, c.data)
 			d.onTimeout(now)
 			d.emit(now, true, emit)
 		case now := <-timer.C:
 			d.onTimeout(now)
 			d.emit(now, d.cfg.AliveWhileOpen, emit)
+		case <-tick:
+			if err := watch(time.Since(heard)); err != nil {
+				return err
+			}
+		case <-stats:
+			d.logStats()
 		}
 	}
 }
@@ -136,6 +188,7 @@ func read(r io.Reader, out chan<- chunk, stop <-chan struct{}) {
 }
 
 func (d *Diag) decode(now time.Time, data []byte) {
+	d.counts.bytes += uint64(len(data))
 	d.dec.Write(data)
 	for {
 		var err error
@@ -184,18 +237,32 @@ func (d *Diag) collect(t gbr.Telemetry) {
 func (d *Diag) emit(now time.Time, alive bool, emit func(gbr.Telemetry)) {
 	b := &d.batch
 	if len(b.Samples)+len(b.Grants)+len(b.Reports) == 0 && b.Config == nil {
-		if alive && now.Sub(d.emitted) >= aliveEvery {
+		if alive && now.Sub(d.emitted) >= d.lifeGap {
 			d.emitted = now
 			emit(gbr.Telemetry{})
 		}
 
 		return
 	}
-	// Log packets overlap in time; a batch ascends.
+	// Log packets overlap in time; a batch ascends, and so do samples over all,
+	// but for corrections, which have the time of what they correct.
 	slices.SortStableFunc(b.Samples, func(x, y gbr.Sample) int { return x.At.Compare(y.At) })
+	for i := range b.Samples {
+		// When it becomes known that the clock was wrong, the next sample may be
+		// older than the last.
+		s := &b.Samples[i]
+		if s.Flags&gbr.FlagCorrected != 0 {
+			continue
+		}
+		if s.At.Before(d.newest) {
+			s.At = d.newest
+		}
+		d.newest = s.At
+	}
 	slices.SortStableFunc(b.Grants, func(x, y gbr.Grant) int { return x.At.Compare(y.At) })
 	slices.SortStableFunc(b.Reports, func(x, y gbr.Report) int { return x.At.Compare(y.At) })
 	d.emitted = now
+	d.counts.add(now, b)
 	emit(*b)
 	b.Samples, b.Grants, b.Reports, b.Config = b.Samples[:0], b.Grants[:0], b.Reports[:0], nil
 }
@@ -207,7 +274,7 @@ func (d *Diag) report() {
 		"encrypted", s.Encrypted, "lost_bytes", s.Lost)
 	for _, c := range s.Codes {
 		if c.Unsupported+c.Bad > 0 {
-			d.cfg.Logger.Warn("source: log packets skipped", "code", c.Code, "version", c.Version, "unsupported", c.Unsupported,
+			d.cfg.Logger.Warn("source: log packets skipped", "code", c.Code, "version", c.Version, "sub", c.Sub, "unsupported", c.Unsupported,
 				"bad", c.Bad, "err", c.Err)
 		}
 	}

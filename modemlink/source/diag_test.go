@@ -18,8 +18,8 @@ import (
 	"github.com/gbrcc/gbrcc/modemlink/ratio"
 )
 
-// port is a diagnostic port: a pipe.
-func port(t *testing.T) (r io.Reader, w *io.PipeWriter) {
+// pipe is a diagnostic port.
+func pipe(t *testing.T) (r io.Reader, w *io.PipeWriter) {
 	t.Helper()
 	pr, pw := io.Pipe()
 	t.Cleanup(func() { _ = pw.Close() })
@@ -78,7 +78,7 @@ func ttiStream(t *testing.T, first int) [][]byte {
 // In virtual time, so that the modem is never late.
 func TestDiagToTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, w := port(t)
+		r, w := pipe(t)
 		packets := ttiStream(t, 10_000) // over the wrap of the SFN
 		go func() {
 			for i := 0; i < len(packets); i += 2 {
@@ -138,7 +138,7 @@ func TestDiagSignsOfLife(t *testing.T) {
 		want int
 	}{{false, 2}, {true, 4}} {
 		synctest.Test(t, func(t *testing.T) {
-			r, w := port(t)
+			r, w := pipe(t)
 			d := newDiag(t, r, DiagConfig{AliveWhileOpen: tc.open})
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 950*ms, errDone)
 			defer cancel()
@@ -167,7 +167,7 @@ func TestDiagEndsAndFails(t *testing.T) {
 		t.Errorf("end of the stream: %v", err)
 	}
 	broken := errors.New("unplugged")
-	r, w := port(t)
+	r, w := pipe(t)
 	_ = w.CloseWithError(broken)
 	if err := newDiag(t, r, DiagConfig{}).Run(t.Context(), func(gbr.Telemetry) {}); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)

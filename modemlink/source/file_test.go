@@ -174,6 +174,8 @@ func TestFileErrors(t *testing.T) {
 		{"negative", `{"t_ms":1,"bsr_bytes":-1,"grant_bytes":1}`, ":1: bsr_bytes is -1"},
 		{"huge", `{"t_ms":1,"bsr_bytes":1,"grant_bytes":9223372036854775807}`, ":1: grant_bytes is 9223372036854775807"},
 		{"huge time", `{"t_ms":1e300,"bsr_bytes":1,"grant_bytes":1}`, ":1: t_ms is 1e+300"},
+		{"flags", `{"t_ms":1,"bsr_bytes":1,"grant_bytes":1,"flags":"idle"}`, ":1: flags cannot be a string"},
+		{"sum", `{"t_ms":1,"bsr_bytes":1,"grant_bytes":1,"sum_bsr_bytes":-1}`, ":1: sum_bsr_bytes is -1"},
 		{"edges", `{"t_ms":1,"bsr_bytes":1,"bsr_bytes_low":2,"grant_bytes":1}`, ":1: bsr_bytes_low 2 is above"},
 		{"rat", `{"t_ms":1,"bsr_bytes":1,"grant_bytes":1,"rat":"gsm"}`, ":1: rat is"},
 		{"back in time", `{"t_ms":5000,"bsr_bytes":1,"grant_bytes":1}` + "\n" + good, ":2: time goes back by 4.999s"},
@@ -204,15 +206,21 @@ func recordingOf(epoch time.Time) []emitted {
 	return []emitted{
 		{20 * ms, gbr.Telemetry{
 			Samples: []gbr.Sample{
-				{At: at(5 * ms), Window: 5 * ms, Granted: 700, Reported: 1552, ReportedLow: 1326},
-				{At: at(10 * ms), Window: 5 * ms, Reported: 1552, ReportedLow: 1326},
+				{
+					At: at(5 * ms), Window: 5 * ms, Granted: 700, Reported: 1552, ReportedLow: 1326,
+					SumGranted: 700, SumReported: 1552, RAT: gbr.RATLTE, SFN: 1023, Flags: gbr.FlagFirstGrant,
+				},
+				{
+					At: at(10 * ms), Window: 5 * ms, Reported: 1552, ReportedLow: 1326,
+					SumGranted: 700, SumReported: 3104, Flags: gbr.FlagCorrected | gbr.FlagInferred | gbr.FlagSummed,
+				},
 			},
 			Grants:  []gbr.Grant{{At: at(3 * ms), Bytes: 300}, {At: at(4 * ms), Bytes: 400, Cell: 1}},
 			Reports: []gbr.Report{{At: at(0), Low: 1326, High: 1552}, {At: at(1 * ms), Low: 150_001, High: -1, Padding: true}},
 			Config:  &gbr.RadioConfig{RAT: gbr.RATLTE, Period: 5 * ms, Lag: 8 * ms, PCI: 77},
 		}},
 		{20 * ms, gbr.Telemetry{}},
-		{31250 * time.Microsecond, gbr.Telemetry{Samples: []gbr.Sample{{At: at(30 * ms), Window: 20 * ms}}}},
+		{31250 * time.Microsecond, gbr.Telemetry{Samples: []gbr.Sample{{At: at(30 * ms), Window: 20 * ms, RAT: gbr.RATNR, SFN: -1}}}},
 		{40 * ms, gbr.Telemetry{Config: &gbr.RadioConfig{PCI: -1}}},
 	}
 }
@@ -321,13 +329,10 @@ func TestWriterKeepsItsError(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	for _, spec := range []string{"diag", "serial:/dev/ttyUSB0", "tcp:1.2.3.4:5"} {
-		if _, err := Open(spec, Config{}); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "file:") {
-			t.Errorf("%s: %v, want ErrUnavailable with what to do", spec, err)
-		}
-	}
 	for spec, want := range map[string]string{
 		"": "none given", "file:": "needs a path", "nonsense": "unknown", "sim:x": "nothing after", "file:/no/such": "no such file",
+		"serial:": "needs a device", "serial:/dev/ttyUSB0,x": "baud", "serial:/dev/ttyUSB0,-1": "baud", "tcp:": "HOST:PORT",
+		"tcp:1.2.3.4": "HOST:PORT", "diag:x": "nothing after",
 	} {
 		if _, err := Open(spec, Config{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", spec, err, want)
@@ -343,6 +348,7 @@ func FuzzLine(f *testing.F) {
 		f.Add([]byte(l))
 	}
 	f.Add([]byte(`{"t_ms":-1,"kind":"config","rat":"nr","period_ms":5,"lag_ms":8,"pci":3}`))
+	f.Add([]byte(`{"t_ms":1,"bsr_bytes":9,"grant_bytes":5,"rat":"nr","sfn":7,"flags":["summed","new"],"sum_bsr_bytes":9}`))
 	f.Add([]byte(`{"t_ms":1,"kind":"grant","grant_bytes":5,"cell":1,"age_ms":3}`))
 	f.Add([]byte(`{"t_ms":1,"kind":"report","bsr_bytes":null,"bsr_bytes_low":7,"padding":true}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -352,6 +358,7 @@ func FuzzLine(f *testing.F) {
 		}
 		s, g, r, c := it.sample, it.grant, it.report, it.config
 		if s.Granted < 0 || s.Reported < 0 || s.ReportedLow < 0 || s.ReportedLow > s.Reported || s.Window < 0 ||
+			s.SumGranted < 0 || s.SumReported < 0 || s.SFN < -1 || s.SFN > maxSFN ||
 			g.Bytes < 0 || g.Cell < 0 || r.Low < 0 || r.High < -1 || r.High >= 0 && r.High < r.Low ||
 			c.Period < 0 || c.Lag < 0 || c.PCI < -1 || it.out < it.at || it.at.Abs() > 116*24*time.Hour {
 			t.Errorf("%s gives %+v", data, it)

@@ -23,6 +23,7 @@ const (
 // Limits of a recording's numbers. What is beyond is a mistake, not a modem.
 const (
 	maxBytes  = 1 << 30
+	maxSum    = math.MaxInt32
 	maxMs     = 1e10 // 115 days
 	maxSpanMs = 1e7  // of a window or timer: nearly 3 h
 	maxAgeMs  = 1e4
@@ -37,17 +38,21 @@ const (
 //	 "ratio":0.451,"period_ms":5,"rat":"lte","flags":[]}
 //
 //	t_ms            end of the window on air; any epoch
-//	sfn             system frame number there, -1 for unknown
+//	sfn             system frame number there, -1 for unknown or of both radios
 //	bsr_bytes       upper edge of the reported bin, 0 for an empty queue
 //	bsr_bytes_low   its lower edge
 //	grant_bytes     first-transmission bytes in the window
 //	ratio           grant_bytes / bsr_bytes, null when idle; not read
 //	period_ms       periodicBSR-Timer or the observed spacing, 0 for unknown
-//	rat             "lte", "nr" or "unknown"
-//	flags           "idle", "starved"; not read
+//	rat             "lte", "nr" or "unknown", also for both radios together
+//	flags           "first_grant", "corrected", "inferred", "summed", as in
+//	                gbr.SampleFlags; "idle", "starved", which are not read, as
+//	                are words that are not known
 //	window_ms       time in which grant_bytes were granted; period_ms when it is
 //	                missing
 //	age_ms          how much later than t_ms it came out of the modem; 0
+//	sum_grant_bytes, sum_bsr_bytes
+//	                gbr.Sample.SumGranted and SumReported; 0
 //
 // Of these t_ms, bsr_bytes and grant_bytes must be there. Lines with a "kind" are
 // the events behind the samples: "grant" (t_ms, grant_bytes, cell), "report"
@@ -65,6 +70,9 @@ type line struct {
 	WindowMs    *float64 `json:"window_ms"`
 	AgeMs       float64  `json:"age_ms"`
 	RAT         string   `json:"rat"`
+	Flags       []string `json:"flags"`
+	SumGrant    int64    `json:"sum_grant_bytes"`
+	SumBSR      int64    `json:"sum_bsr_bytes"`
 	Cell        int64    `json:"cell"`
 	Padding     bool     `json:"padding"`
 	LagMs       float64  `json:"lag_ms"`
@@ -111,6 +119,13 @@ func parseLine(data []byte) (it item, ok bool, err error) {
 		}
 		it.sample = gbr.Sample{
 			Window: millis(window), Granted: int(*l.GrantBytes), Reported: int(*l.BSRBytes), ReportedLow: int(low),
+			SumGranted: int(l.SumGrant), SumReported: int(l.SumBSR), RAT: parseRAT(l.RAT), Flags: parseFlags(l.Flags),
+		}
+		if it.sample.RAT != gbr.RATUnknown {
+			it.sample.SFN = -1
+			if l.SFN != nil {
+				it.sample.SFN = int(*l.SFN)
+			}
 		}
 		it.config = gbr.RadioConfig{RAT: parseRAT(l.RAT), Period: millis(l.PeriodMs), PCI: -1}
 	case kindGrant:
@@ -164,6 +179,8 @@ func (l *line) check() error {
 		{"bsr_bytes", l.BSRBytes, 0, maxBytes},
 		{"bsr_bytes_low", l.BSRBytesLow, 0, maxBytes},
 		{"grant_bytes", l.GrantBytes, 0, maxBytes},
+		{"sum_grant_bytes", &l.SumGrant, 0, maxSum},
+		{"sum_bsr_bytes", &l.SumBSR, 0, maxSum},
 		{"cell", &l.Cell, 0, maxCell},
 		{"pci", l.PCI, 0, maxPCI},
 	} {
@@ -205,6 +222,35 @@ func parseRAT(s string) gbr.RAT {
 	default:
 		return gbr.RATUnknown
 	}
+}
+
+// flagWord returns the word of one flag, empty for none.
+func flagWord(f gbr.SampleFlags) string {
+	switch f {
+	case gbr.FlagFirstGrant:
+		return "first_grant"
+	case gbr.FlagCorrected:
+		return "corrected"
+	case gbr.FlagInferred:
+		return "inferred"
+	case gbr.FlagSummed:
+		return "summed"
+	default:
+		return ""
+	}
+}
+
+// parseFlags leaves out words that are not known.
+func parseFlags(words []string) (f gbr.SampleFlags) {
+	for _, w := range words {
+		for bit := gbr.SampleFlags(1); bit != 0; bit <<= 1 {
+			if w != "" && w == flagWord(bit) {
+				f |= bit
+			}
+		}
+	}
+
+	return f
 }
 
 // millis rounds to microseconds, the resolution of recordings.

@@ -14,11 +14,8 @@ import (
 	"github.com/gbrcc/gbrcc/gbr"
 )
 
-const (
-	simHelp = `sim         an emulated LTE modem with traffic of its own; its uplink steps
+const simHelp = `sim         an emulated LTE modem with traffic of its own; its uplink steps
             between 12 and 3 Mbit/s every 5 s`
-	orSim = ", or try the emulated modem with sim"
-)
 
 // sim is an emulated cell with a saturated uplink, seen through the byte stream
 // of its modem: the path of a real one.
@@ -53,7 +50,7 @@ func (s *sim) Run(ctx context.Context, emit func(gbr.Telemetry)) error {
 	if err != nil {
 		return err
 	}
-	d, err := NewDiag(link.Diag(), DiagConfig{AliveWhileOpen: true, Logger: s.cfg.Logger})
+	d, err := NewDiag(link.Diag(), s.cfg.diag(true))
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 //	t_ms sfn bsr_bytes bsr_bytes_low grant_bytes ratio period_ms rat flags
 //
 // and, with lines that have a "kind", the grants, reports and configurations
-// behind them; jq 'select(.kind == null)' leaves the samples. sfn is -1, as
-// telemetry does not carry it. t_ms counts from the first batch. Not safe for
-// concurrent use.
+// behind them; jq 'select(.kind == null)' leaves the samples. A sample that does
+// not tell its radio gets the configuration's. t_ms counts from the first batch.
+// Not safe for concurrent use.
 type Writer struct {
 	w      io.Writer
 	buf    []byte
@@ -44,7 +44,7 @@ func (w *Writer) Write(now time.Time, t gbr.Telemetry) error {
 	if t.Config != nil {
 		w.config = *t.Config
 		w.open(now, now, kindConfig)
-		w.radio()
+		w.radio(w.config.RAT)
 		w.millis("lag_ms", w.config.Lag)
 		if w.config.PCI >= 0 {
 			w.int("pci", w.config.PCI)
@@ -82,7 +82,14 @@ func (w *Writer) Write(now time.Time, t gbr.Telemetry) error {
 
 func (w *Writer) sample(now time.Time, s gbr.Sample) {
 	w.open(now, s.At, kindSample)
-	w.int("sfn", -1)
+	sfn, rat := s.SFN, s.RAT
+	if rat == gbr.RATUnknown {
+		sfn = -1
+		if s.Flags&gbr.FlagSummed == 0 {
+			rat = w.config.RAT
+		}
+	}
+	w.int("sfn", min(max(sfn, -1), maxSFN))
 	w.int("bsr_bytes", s.Reported)
 	w.int("bsr_bytes_low", s.ReportedLow)
 	w.int("grant_bytes", s.Granted)
@@ -93,17 +100,38 @@ func (w *Writer) sample(now time.Time, s gbr.Sample) {
 	} else {
 		w.buf = append(w.buf, "null"...)
 	}
-	w.radio()
-	switch {
-	case !ok:
-		w.buf = append(w.buf, `,"flags":["idle"]`...)
-	case s.Granted == 0:
-		w.buf = append(w.buf, `,"flags":["starved"]`...)
-	default:
-		w.buf = append(w.buf, `,"flags":[]`...)
-	}
+	w.radio(rat)
+	w.flags(s)
 	w.millis("window_ms", s.Window)
+	if s.SumGranted > 0 || s.SumReported > 0 {
+		w.int("sum_grant_bytes", min(s.SumGranted, maxSum))
+		w.int("sum_bsr_bytes", min(s.SumReported, maxSum))
+	}
 	w.close()
+}
+
+func (w *Writer) flags(s gbr.Sample) {
+	w.buf = append(w.buf, `,"flags":[`...)
+	n := len(w.buf)
+	word := func(word string) {
+		if len(w.buf) > n {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = append(w.buf, '"')
+		w.buf = append(append(w.buf, word...), '"')
+	}
+	switch _, ok := s.Ratio(); {
+	case !ok:
+		word("idle")
+	case s.Granted == 0:
+		word("starved")
+	}
+	for bit := gbr.SampleFlags(1); bit != 0; bit <<= 1 {
+		if known := flagWord(bit); known != "" && s.Flags&bit != 0 {
+			word(known)
+		}
+	}
+	w.buf = append(w.buf, ']')
 }
 
 // open starts an object; now is when its content came out of the modem.
@@ -119,10 +147,10 @@ func (w *Writer) open(now, at time.Time, kind string) {
 
 func (w *Writer) close() { w.buf = append(w.buf, '}', '\n') }
 
-func (w *Writer) radio() {
+func (w *Writer) radio(rat gbr.RAT) {
 	w.millis("period_ms", w.config.Period)
 	w.buf = append(w.buf, `,"rat":"`...)
-	switch w.config.RAT {
+	switch rat {
 	case gbr.RATLTE:
 		w.buf = append(w.buf, "lte"...)
 	case gbr.RATNR:

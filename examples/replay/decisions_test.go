@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/gcc"
+	"github.com/gbrcc/gbrcc/interceptor"
+)
+
+// recordRun is the event log of eight seconds: packets at the target rate,
+// feedback every 50 ms, a sample every 5 ms that asks for growth for 4 s and
+// for less then, with a pause of the telemetry at 6 s. Timers fire late by up to
+// lateness.
+func recordRun(tb testing.TB, lateness time.Duration) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	log := interceptor.NewEventLog(&out)
+	bounds := [...]int{interceptor.DefaultMinBps, interceptor.DefaultStartBps, interceptor.DefaultMaxBps}
+	outer, err := gcc.New(gcc.Config{MinBps: bounds[0], StartBps: bounds[1], MaxBps: bounds[2], Recorder: log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	est, err := gbr.NewEstimator(outer, gbr.Config{MinBps: bounds[0], StartBps: bounds[1], MaxBps: bounds[2], Recorder: log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	start := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	const size = 1200
+	var (
+		seq  int64
+		sent []gcc.PacketResult
+		owed float64
+	)
+	for ms := range 8000 {
+		now := start.Add(time.Duration(ms) * time.Millisecond)
+		if next := est.NextTimeout(); !next.IsZero() && !next.Add(lateness).After(now) {
+			est.OnTimeout(now)
+		}
+		for owed += float64(est.Target().BitrateBps) / 8000; owed >= size; owed -= size {
+			p := gcc.SentPacket{Seq: seq, Size: size, At: now}
+			seq++
+			est.OnPacketSent(now, p)
+			arrival := gcc.RemoteTime(now.Add(30 * time.Millisecond).Sub(start).Microseconds())
+			sent = append(sent, gcc.PacketResult{SentPacket: p, Received: true, Arrival: arrival})
+		}
+		if ms%50 == 49 && len(sent) > 0 {
+			est.OnFeedback(now, gcc.Feedback{Packets: sent})
+			sent = nil
+		}
+		if ms%5 == 0 && ms > 1000 && (ms < 6000 || ms > 6500) {
+			granted := 2000
+			if ms > 4000 {
+				granted = 100
+			}
+			est.OnTelemetry(now, gbr.Telemetry{Samples: []gbr.Sample{{
+				At: now.Add(-10 * time.Millisecond), Window: 5 * time.Millisecond, Granted: granted, Reported: 1000, ReportedLow: 900,
+			}}})
+		}
+		if ms%1000 == 0 {
+			if err := log.Flush(); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+	if err := log.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+
+	return out.Bytes()
+}
+
+// The same code decides the same on a recorded run, also when the run's timers
+// were late; another one does not.
+func TestDecisions(t *testing.T) {
+	path := write(t, "run.jsonl", recordRun(t, 0))
+	same := execute(t, "-decisions", path)
+	if same.status != 0 || !strings.Contains(same.out, "the same decisions") || same.errors != "" {
+		t.Errorf("%+v", same)
+	}
+	if !strings.Contains(same.out, " batches of telemetry in 8.0 s") {
+		t.Error(same.out)
+	}
+	late := execute(t, "-decisions", write(t, "late.jsonl", recordRun(t, 8*time.Millisecond)))
+	if late.status != 0 || !strings.Contains(late.out, "the same decisions") {
+		t.Errorf("late timers: %+v", late)
+	}
+	r := execute(t, "-decisions", "-bounds", "100000,300000,600000", path)
+	if r.status != 0 || !strings.Contains(r.out, "1 times different") || !strings.Contains(r.out, "recorded dual 1.") {
+		t.Errorf("other bounds: %+v", r)
+	}
+	r = execute(t, "-decisions", "-cc", "seed", path)
+	if r.status != 0 || !strings.Contains(r.out, "again    seed, 100 to 30000 kbit/s from 300;") {
+		t.Errorf("other algorithm: %+v", r)
+	}
+	// A decision that the log tells otherwise is found where it is.
+	log := string(recordRun(t, 0))
+	i := strings.LastIndex(log, `"to":"dual"`)
+	r = execute(t, "-decisions", write(t, "changed.jsonl", []byte(log[:i]+`"to":"hold"`+log[i+len(`"to":"dual"`):])))
+	if !regexp.MustCompile(`(?m)6\.\d+ s to +7\.\d+ s  recorded hold .* now dual `).MatchString(r.out) {
+		t.Errorf("changed log: %+v", r)
+	}
+}
+
+// Telemetry in an event log gives samples.
+func TestEventLogSamples(t *testing.T) {
+	path := write(t, "run.jsonl", recordRun(t, 0))
+	r := execute(t, "-json", path)
+	if r.status != 0 || strings.Count(r.out, "\n") != 1298 {
+		t.Errorf("status %d, %s, %d samples", r.status, r.errors, strings.Count(r.out, "\n"))
+	}
+	first, _, _ := strings.Cut(r.out, "\n")
+	if want := `{"t_ms":964,"sfn":-1,"bsr_bytes":1000,"bsr_bytes_low":900,"grant_bytes":2000,"ratio":2.0000,`; !strings.HasPrefix(first, want) {
+		t.Errorf("the first is %s, want %s", first, want)
+	}
+	if r := execute(t, path); r.status != 0 || !strings.Contains(r.out, "gbr:telemetry 1298") || !strings.Contains(r.out, "gbr:packet_sent") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestDecisionsNeedsAnEventLog(t *testing.T) {
+	event := `{"time":0,"name":"log:started","data":{"wall":"2024-05-06T07:08:09Z"}}` + "\n"
+	for want, path := range map[string]string{
+		"needs an event log":       write(t, "hand.hdlc", hdlc(byHand(t))),
+		"no packets and feedback":  write(t, "empty.jsonl", []byte(event)),
+		"line 2: gbr:packet_sent:": write(t, "bad.jsonl", []byte(event+`{"time":1,"name":"gbr:packet_sent","data":3}`)),
+	} {
+		r := execute(t, "-decisions", path)
+		if r.status != 1 || r.out != "" || strings.Count(r.errors, "\n") != 1 || !strings.Contains(r.errors, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+}
