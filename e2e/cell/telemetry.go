@@ -147,6 +147,8 @@ func (l *modemLog) encode(code diag.LogCode, logged diag.Timestamp, recs []diag.
 		l.body, err = diag.AppendB064(l.body[:0], recs...)
 	case diag.LogB060:
 		l.body, err = diag.AppendB060(l.body[:0], recs[0])
+	default:
+		return nil, false // the modem of this cell logs no others
 	}
 	if err != nil {
 		return nil, false
