@@ -12,6 +12,17 @@ import (
 //go:embed assets
 var assets embed.FS
 
+// Assets is what the page is made of, uPlot among it, for pages that are written
+// into a file.
+func Assets() fs.FS {
+	sub, err := fs.Sub(assets, "assets")
+	if err != nil {
+		return assets // only for an invalid name, which that is not
+	}
+
+	return sub
+}
+
 const (
 	updateEvery = 100 * time.Millisecond
 	// A comment line now and then keeps proxies from closing a quiet stream
