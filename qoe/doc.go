@@ -4,15 +4,28 @@
 // how late a frame is shown, and when the picture freezes.
 //
 //	sender                                        receiver
-//	rate --> Smoother --> encoder --> network --> JitterBuffer --> screen
-//	            ^                                     |    |
-//	         Preset                           latency |    | render times
-//	      (call, broadcast, teleop)                   v    v
-//	                                               Report <-- FreezeDetector
+//	rate --> Smoother --> encoder --> network --> Receiver or JitterBuffer --> screen
+//	            ^                                   |    |         |
+//	         Preset                           stats |    | latency | render times
+//	      (call, broadcast, teleop)                 v    v         v
+//	                                       ReceiverStats Report <-- FreezeDetector
+//
+// There are two models of playout. [Receiver] is libwebrtc's: jitter estimate,
+// playout delay, release to the decoder, timeouts and the figures of getStats,
+// for frames or packets in the order in which they come. [JitterBuffer] is the
+// older and simple one: a frame in order, a render time at once, and no figure
+// that a browser would show.
 //
 // Files: preset.go (numbers for a use), smoother.go (the encoder's rate),
-// jitterbuffer.go (a model of playout), freeze.go (what counts as a freeze),
-// series.go (quantiles), report.go (all of the receiver's figures).
+// freeze.go (what counts as a freeze), series.go (quantiles), report.go (all
+// of the receiver's figures), jitterbuffer.go (the simple model).
+//
+// Files of the Receiver, in the order of a frame: receiver.go (events, stats),
+// assembler.go (packets to frames), frame_buffer.go (what can be decoded),
+// extrapolator.go (RTP to local time), decode_timing.go (when to release,
+// timeouts), frame_delay_variation.go (Kalman filter of delay by size),
+// jitter_estimator.go (jitter delay), nack_history.go (round trips on top),
+// timing.go (all delays together, decode times), rtp_clock.go (units).
 //
 // Rates are bit/s; times on the local clock are [time.Time], times on the
 // sender's clock are [time.Duration] since an arbitrary start; ratios are 0..1;
@@ -25,9 +38,15 @@
 //
 // Freezes and the 10 ms of render delay follow libwebrtc
 // (video/video_quality_observer2.cc, modules/video_coding/timing/timing.cc);
-// names and meaning of the figures follow W3C webrtc-stats.
+// names and meaning of the figures follow W3C webrtc-stats. Receiver follows
+// libwebrtc of 2026 (modules/video_coding/timing, video/frame_decode_timing.cc,
+// video/video_stream_buffer_controller.cc, video/video_receive_stream2.cc,
+// api/video/frame_buffer.cc) with its default field trials; its times are whole
+// microseconds, rounded to milliseconds where theirs are.
 //
 // # Deviations
+//
+// Of JitterBuffer and FreezeDetector:
 //
 //	what            libwebrtc                  here                   effect
 //	playout delay   Kalman filter of delay     jumps to the worst     higher after a burst,
@@ -40,4 +59,25 @@
 //	                the local clock            the first frame        constant after decode
 //	last gap        not counted until a        Close and StatsAt      an outage at the end
 //	                frame ends it              count it               is seen
+//
+// Of Receiver:
+//
+//	what            libwebrtc                  here                   effect
+//	references      any earlier frames,        the frame before, or   temporal layers only
+//	                spatial layers             none                   by DecodableWithoutPrevious
+//	frame after a   H.264, VP8: kept back      in the buffer at       the extrapolator sees
+//	missing one     before the buffer          once                   it some frames earlier
+//	screen          vsync, compositor          at the time asked for  up to a refresh earlier
+//	timers          task queue, in Chromium    exact                  up to 16 ms earlier
+//	                a metronome
+//	decoder         fails, asks for a key      RequireKeyFrame        none if the caller knows
+//	                frame
+//	cleared buffer  dropped frames not counted counted                framesDropped is higher
+//	jump of RTP     a second reset when        one reset              one frame
+//	                timestamps have wrapped
+//	reset of timing minimum delay is 0 until   kept                   until the next update
+//	                set again
+//	A/V sync, FEC,  yes                        no                     set MinPlayout
+//	key frames for
+//	lost packets
 package qoe
