@@ -17,6 +17,10 @@ const (
 	seedHARQ
 	seedPath
 	seedTelemetry
+	seedReturn
+	seedMobility
+	seedRLC
+	seedFaults
 )
 
 // otherPacket is the size of other apps' packets.
@@ -32,11 +36,16 @@ type Cell struct {
 	bsr     bsrState
 	station station
 	harq    harq
+	air     *air
 	path    path
 	log     modemLog
 
+	visit int  // of the air, in which the phone is
+	away  bool // in its interruption
+
 	otherDue float64 // bytes of other apps not yet made a packet
 	stats    Stats
+	events   Events
 
 	delivered        []Delivery
 	dropped, pending []Packet // pending is for the next Output
@@ -52,8 +61,8 @@ type Stats struct {
 	// not reached the far end. A packet counts with all its bytes.
 	BytesQueued, BytesInFlight                   int64
 	PacketsIn, PacketsDelivered, PacketsInFlight int64
-	// PhoneDrops did not fit into the phone's buffer, PathDrops were lost
-	// behind the radio.
+	// PhoneDrops did not fit into the phone's buffer or were dropped by a
+	// handover, PathDrops were lost behind the radio.
 	PhoneDrops, PathDrops int64
 	// Grants are first transmissions, with GrantBytes in all.
 	Grants, GrantBytes int64
@@ -70,9 +79,11 @@ func New(cfg Config) (*Cell, error) {
 	stream := func(id uint64) *rand.Rand { return rand.New(rand.NewPCG(cfg.Seed, id)) }
 	phase := stream(seedPhase)
 	ttis := func(d time.Duration) int64 { return int64(d / tti) }
+	air := newAir(cfg, stream(seedMobility))
 	c := &Cell{
 		cfg:   cfg,
 		now:   cfg.Start,
+		air:   air,
 		phone: buffer{limit: cfg.BufferBytes},
 		bsr: bsrState{
 			period:   ttis(cfg.BSRPeriod),
@@ -82,7 +93,7 @@ func New(cfg Config) (*Cell, error) {
 			extended: cfg.ExtendedBSR,
 		},
 		station: station{
-			capacity:   cfg.Capacity,
+			air:        air,
 			reportTTIs: int64(cfg.ReportTTIs),
 			grantTTIs:  int64(cfg.GrantTTIs),
 			srGrant:    cfg.SRGrantBytes,
@@ -90,12 +101,16 @@ func New(cfg Config) (*Cell, error) {
 			granted:    -1,
 			last:       -1,
 		},
-		harq: harq{bler: cfg.BLER, rng: stream(seedHARQ)},
-		path: path{cfg: cfg.Path, rateFrom: cfg.Start.Add(cfg.Path.RateFrom), rng: stream(seedPath)},
+		harq: harq{bler: cfg.BLER, rng: stream(seedHARQ), rlc: cfg.RLC, rlcRNG: stream(seedRLC)},
+		path: newPath(cfg.Path, cfg.Start, stream(seedPath)),
 		log: modemLog{
 			cfg:   cfg.Telemetry,
 			rng:   stream(seedTelemetry),
 			first: phase.Int64N(ttiWrap),
+			pci:   firstPCI,
+			start: cfg.Start,
+			// The faults' numbers are drawn only where there are faults.
+			faults: newFaults(cfg.Telemetry.Faults, cfg.Start, stream(seedFaults)),
 		},
 	}
 	if cfg.BSRPeriod == diag.Infinite {
@@ -161,8 +176,8 @@ func (c *Cell) NextTimeout() time.Time {
 	if !c.idle() {
 		sooner(c.begin(c.next))
 	}
-	if c.path.out.n > 0 {
-		sooner(c.path.out.front().At)
+	if at, ok := c.path.nextTimeout(); ok {
+		sooner(at)
 	}
 	if at, ok := c.log.nextRead(); ok {
 		sooner(at)
@@ -173,13 +188,14 @@ func (c *Cell) NextTimeout() time.Time {
 	return t
 }
 
-// Capacity is the trace the cell runs on.
+// Capacity is the trace the cell runs on, without handovers and outages.
 func (c *Cell) Capacity() Trace { return c.cfg.Capacity }
 
-// CapacityBps is the mean capacity over the window that ends at now, in bit/s.
+// CapacityBps is the mean capacity over the window that ends at now, in bit/s,
+// handovers and outages included.
 func (c *Cell) CapacityBps(now time.Time, window time.Duration) int {
 	to := now.Sub(c.cfg.Start)
-	return c.cfg.Capacity.MeanBps(to-window, to)
+	return c.air.meanBps(to-window, to)
 }
 
 // Backlog is the bytes in the phone that wait for their first transmission,
@@ -201,13 +217,20 @@ func (c *Cell) Stats() Stats { return c.stats }
 // begin is the time TTI k begins.
 func (c *Cell) begin(k int64) time.Time { return c.cfg.Start.Add(time.Duration(k) * tti) }
 
-// run steps through the TTIs that began by now.
+// run does everything that was due by now.
 func (c *Cell) run(now time.Time) {
 	c.now = later(c.now, now)
+	c.runTTIs()
+	c.path.serve(c.now)
+	c.lostOnPath()
+}
+
+// runTTIs steps through the TTIs that began by now.
+func (c *Cell) runTTIs() {
 	last := int64(c.now.Sub(c.cfg.Start) / tti)
 	for ; c.next <= last; c.next++ {
 		if c.idle() {
-			c.next = last + 1
+			c.skip(last)
 			return
 		}
 		c.step(c.next)
@@ -223,16 +246,20 @@ func (c *Cell) idle() bool {
 
 // step is TTI k.
 func (c *Cell) step(k int64) {
+	c.move(k)
 	c.log.expire(c.begin(k + 1))
 	c.otherApps(k)
+	if c.harq.wake(k) && c.phone.bytes == 0 {
+		c.bsr.onData(0)
+	}
 	c.station.schedule(k, c.harq.busy(k+c.station.grantTTIs))
-	c.bsr.onTTI(k, c.phone.bytes)
+	c.bsr.onTTI(k, c.phone.bytes+c.harq.ready)
 	switch grant := c.station.plan.get(k); {
 	case c.harq.busy(k):
 		c.retransmit(k)
 	case grant > 0:
 		c.transmit(k, grant)
-	case c.bsr.wantsSR(k) && k >= c.station.granted:
+	case c.bsr.wantsSR(k) && k >= c.station.granted && !c.air.off(k):
 		c.stats.SRs++
 		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, sr: true})
 	}
@@ -252,14 +279,15 @@ func (c *Cell) otherApps(k int64) {
 
 // transmit sends a new block.
 func (c *Cell) transmit(k int64, size int) {
-	data, ce, padding := c.bsr.fill(k, size, c.phone.bytes)
-	packets := c.phone.take(data, c.begin(k+1), &c.harq.onAir)
+	data, ce, padding := c.bsr.fill(k, size, c.phone.bytes+c.harq.ready)
+	again := c.harq.carry(c.harq.next(), data)
+	packets := c.phone.take(data-again, c.begin(k+1), &c.harq.onAir)
 	c.stats.Grants++
 	c.stats.GrantBytes += int64(size)
 	if ce.present() {
 		c.stats.BSRs++
 	}
-	n := c.harq.add(block{report: report{air: k, ce: ce}, size: size, packets: packets})
+	n := c.harq.add(block{report: report{air: k, ce: ce}, size: size, data: data, packets: packets})
 	c.log.onBlock(c.begin(k+1), k, size, padding, ce)
 	c.send(k, n)
 }
@@ -267,7 +295,7 @@ func (c *Cell) transmit(k int64, size int) {
 // retransmit repeats the block of this TTI's process, unless the cell has no
 // room at all: then 8 TTIs later.
 func (c *Cell) retransmit(k int64) {
-	if c.cfg.Capacity.At(k) == 0 {
+	if c.air.bytes(k) == 0 {
 		return
 	}
 	b := c.harq.pending(k)
@@ -278,7 +306,7 @@ func (c *Cell) retransmit(k int64) {
 
 func (c *Cell) send(k, number int64) {
 	if c.harq.send(k, number) {
-		r := c.harq.blocks.at(int(number - c.harq.popped)).report
+		r := c.harq.block(number).report
 		r.at = k + c.station.reportTTIs
 		c.station.reports.push(r)
 	}
@@ -287,7 +315,7 @@ func (c *Cell) send(k, number int64) {
 // deliver hands on to the path what the base station has in order at a time.
 func (c *Cell) deliver(at time.Time) {
 	for {
-		packets, ok := c.harq.next()
+		packets, ok := c.harq.handOn()
 		if !ok {
 			return
 		}
@@ -297,15 +325,29 @@ func (c *Cell) deliver(at time.Time) {
 				continue
 			}
 			c.stats.BytesQueued -= int64(q.Size)
-			if !c.path.push(at, q) {
-				c.stats.PathDrops++
-				c.drop(q.Packet)
-				continue
-			}
+			ok := c.path.push(at, q)
 			c.stats.PacketsInFlight++
 			c.stats.BytesInFlight += int64(q.Size)
+			c.lostOnPath()
+			if !ok {
+				c.dropOnPath(q.Packet)
+			}
 		}
 	}
+}
+
+// lostOnPath collects what the path lost after it had taken it.
+func (c *Cell) lostOnPath() {
+	for c.path.lost.n > 0 {
+		c.dropOnPath(c.path.lost.pop().Packet)
+	}
+}
+
+func (c *Cell) dropOnPath(p Packet) {
+	c.stats.PacketsInFlight--
+	c.stats.BytesInFlight -= int64(p.Size)
+	c.stats.PathDrops++
+	c.drop(p)
 }
 
 func (c *Cell) drop(p Packet) {

@@ -122,6 +122,9 @@ type audit struct {
 	in, delivered, dropped, last int64
 	packets                      int
 	at                           time.Time
+	// Reordered packets overtake, and a handover may fill the buffer beyond
+	// its limit.
+	overtake, overfull bool
 }
 
 func (a *audit) enqueue(now time.Time, p Packet) {
@@ -132,7 +135,7 @@ func (a *audit) enqueue(now time.Time, p Packet) {
 func (a *audit) read(out Output) {
 	a.t.Helper()
 	for _, d := range out.Delivered {
-		if d.ID <= a.last {
+		if d.ID <= a.last && !a.overtake {
 			a.t.Fatalf("packet %d after %d", d.ID, a.last)
 		}
 		a.last = d.ID
@@ -156,7 +159,7 @@ func (a *audit) read(out Output) {
 	if s.BytesIn != s.BytesDelivered+s.BytesDropped+s.BytesQueued+s.BytesInFlight {
 		a.t.Fatalf("bytes got lost: %+v", s)
 	}
-	if s.BytesQueued < 0 || s.BytesInFlight < 0 || s.PacketsInFlight < 0 || a.c.Backlog() < 0 || a.c.Backlog() > a.c.cfg.BufferBytes {
+	if s.BytesQueued < 0 || s.BytesInFlight < 0 || s.PacketsInFlight < 0 || a.c.Backlog() < 0 || a.c.Backlog() > a.c.cfg.BufferBytes && !a.overfull {
 		a.t.Fatalf("out of range: %+v", s)
 	}
 	rest := 0

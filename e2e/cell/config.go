@@ -19,8 +19,9 @@ type Config struct {
 	// Start is the beginning of TTI 0, and of the trace. Two cells with the
 	// same Start and Capacity have the same capacity at the same time.
 	Start time.Time
-	// Seed drives everything random: first SFN, SR phase, block errors, path
-	// loss and jitter.
+	// Seed drives everything random: first SFN, SR phase, block errors,
+	// handovers, path loss and jitter, telemetry faults. Each has its own
+	// stream of numbers, so that one leaves the others alone.
 	Seed uint64
 	// Capacity is what this phone can send, per TTI on air, headers of RLC
 	// and MAC included. At most 65,535 bytes a TTI.
@@ -57,27 +58,48 @@ type Config struct {
 	// of 600 bytes through the same queue. They are never delivered. Default 0.
 	OtherAppsBps int
 
+	// RLC is for blocks that HARQ cannot save; none.
+	RLC RLCConfig
+	// Handovers are those planned, in order; none. RandomHandovers are in
+	// their place.
+	Handovers       []Handover
+	RandomHandovers RandomHandovers
+	// Outages are times without radio, in order; none.
+	Outages []Outage
+
 	Path      PathConfig
 	Telemetry TelemetryConfig
 }
 
 // PathConfig is the way from the base station to the far end. It keeps the
-// order of packets.
+// order of packets unless Reorder says otherwise.
 type PathConfig struct {
 	// Delay is from the end of the TTI in which the base station has the
 	// packet to the far end, decoding included; 25 ms. Negative: none.
 	Delay time.Duration
+	// Delays changes it during the run; times ascend.
+	Delays []DelayStep
 	// RateBps is a bottleneck behind the radio; 0 is none.
 	RateBps int
 	// RateFrom is how long after Start that bottleneck appears; at once.
 	RateFrom time.Duration
-	// QueueBytes is the bottleneck's buffer, drop-tail; 200 ms of RateBps,
-	// but at least 15,000 bytes.
+	// Rate is a bottleneck whose rate changes, in place of the two above: one
+	// step after the other from Start on, and the last one for good. A step
+	// of 0 bit/s has no bottleneck.
+	Rate []Step
+	// QueueBytes is the bottleneck's buffer, drop-tail; 200 ms of its highest
+	// rate, but at least 15,000 bytes.
 	QueueBytes int
+	// AQM manages that buffer; DropTail.
+	AQM AQM
 	// Loss is the share of packets lost at random, 0..1.
 	Loss float64
+	// Burst loses packets in bursts, besides; none.
+	Burst GilbertElliott
 	// JitterMax adds a delay uniform in 0..JitterMax; none.
 	JitterMax time.Duration
+	// Reorder delays some packets so that others overtake them; none.
+	Reorder Reorder
 }
 
 // TelemetryConfig is how the modem's log gets out. The modem logs each PUSCH
@@ -105,6 +127,12 @@ type TelemetryConfig struct {
 	Delay time.Duration
 	// JitterMax adds a delay uniform in 0..JitterMax; 1 ms. Negative: none.
 	JitterMax time.Duration
+	// BurstEvery is how often the port gives out what it has, from Start on;
+	// at once.
+	BurstEvery time.Duration
+
+	// Faults is what goes wrong; nothing.
+	Faults TelemetryFaults
 }
 
 const (
@@ -130,7 +158,9 @@ func (c Config) withDefaults() (Config, error) {
 	setInt(&c.GrantTTIs, 4)
 	setInt(&c.BufferBytes, 1_500_000)
 	setDuration(&c.Path.Delay, 25*time.Millisecond)
-	setInt(&c.Path.QueueBytes, max(c.Path.RateBps/8/5, 15_000))
+	c.RLC.setDefaults()
+	c.setMobility()
+	c.Path.setDefaults()
 	t := &c.Telemetry
 	setInt(&t.B139Records, 10)
 	setDuration(&t.B139Span, 10*time.Millisecond)
@@ -138,10 +168,16 @@ func (c Config) withDefaults() (Config, error) {
 	setDuration(&t.B064Span, 10*time.Millisecond)
 	setDuration(&t.Delay, 3*time.Millisecond)
 	setDuration(&t.JitterMax, time.Millisecond)
-	c.Path.Delay = max(c.Path.Delay, 0)
+	t.Faults.setDefaults()
 	t.Delay = max(t.Delay, 0)
 	t.JitterMax = max(t.JitterMax, 0)
 	return c, c.validate()
+}
+
+// setDefaults fills in all but the delay.
+func (p *PathConfig) setDefaults() {
+	setInt(&p.QueueBytes, max(p.peakBps()/8/5, 15_000))
+	p.Delay = max(p.Delay, 0)
 }
 
 func setDuration(d *time.Duration, def time.Duration) {
@@ -186,6 +222,12 @@ func (c Config) validate() error {
 	case c.OtherAppsBps < 0 || c.OtherAppsBps > 1e9:
 		return bad("other apps' rate %d bit/s", c.OtherAppsBps)
 	}
+	if err := c.RLC.validate(bad); err != nil {
+		return err
+	}
+	if err := c.validateMobility(peak, bad); err != nil {
+		return err
+	}
 	if err := c.Path.validate(bad); err != nil {
 		return err
 	}
@@ -202,8 +244,13 @@ func (p PathConfig) validate(bad func(string, ...any) error) error {
 		return bad("path queue of %d bytes", p.QueueBytes)
 	case !(p.Loss >= 0 && p.Loss <= 1):
 		return bad("path loss %v is not within 0..1", p.Loss)
+	case p.AQM > CoDel:
+		return bad("path AQM %d", p.AQM)
 	}
-	return nil
+	if err := p.validateRate(bad); err != nil {
+		return err
+	}
+	return p.validateImpairments(bad)
 }
 
 func (t TelemetryConfig) validate(bad func(string, ...any) error) error {
@@ -217,6 +264,8 @@ func (t TelemetryConfig) validate(bad func(string, ...any) error) error {
 		return bad("telemetry spans %v and %v", t.B139Span, t.B064Span)
 	case t.Delay > time.Hour || t.JitterMax > time.Hour:
 		return bad("telemetry delay %v with jitter %v", t.Delay, t.JitterMax)
+	case t.BurstEvery < 0 || t.BurstEvery > time.Hour:
+		return bad("telemetry in bursts every %v", t.BurstEvery)
 	}
-	return nil
+	return t.Faults.validate(bad)
 }

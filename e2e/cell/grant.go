@@ -36,7 +36,7 @@ type report struct {
 
 // station is the scheduler of the base station, as far as this phone sees it.
 type station struct {
-	capacity   Trace
+	air        *air
 	reportTTIs int64
 	grantTTIs  int64
 	srGrant    int
@@ -86,7 +86,7 @@ func (b *station) grant(air int64, size int) {
 
 // available is the capacity of a TTI, with what earlier ones had too little of.
 func (b *station) available(air int64) int {
-	n := b.capacity.At(air) + b.saved
+	n := b.air.bytes(air) + b.saved
 	b.saved = 0
 	if n < minTB {
 		b.saved = n

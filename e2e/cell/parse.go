@@ -27,10 +27,18 @@ const (
 //     the last one holds as long as the one before it, or a second). Other
 //     columns are ignored.
 //
+// A CSV with nr_tbs and lte_tbs has two legs; see ParseTraceLeg, of which this
+// is both.
+//
 // Time starts at 0; before the first line there is no capacity. An error is
 // one line that names the trace and the line of the file.
 func ParseTrace(name string, data []byte) (Trace, error) {
-	p := traceParser{name: name, rest: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
+	return ParseTraceLeg(name, data, "")
+}
+
+// parseTrace reads a trace file for a leg, which must be a known one.
+func parseTrace(name string, data []byte, leg string) (Trace, error) {
+	p := traceParser{name: name, leg: leg, rest: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
 	if len(data) > maxTraceFile {
 		return Trace{}, p.errorf("file of %d bytes is larger than %d", len(data), maxTraceFile)
 	}
@@ -41,7 +49,7 @@ func ParseTrace(name string, data []byte) (Trace, error) {
 	var err error
 	if bytes.IndexByte(first, ',') >= 0 {
 		err = p.csv(string(first))
-	} else {
+	} else if err = p.noLegs(); err == nil {
 		err = p.mahimahi(first)
 	}
 	if err != nil {
@@ -57,6 +65,7 @@ func ParseTrace(name string, data []byte) (Trace, error) {
 // traceParser walks over the lines of a file.
 type traceParser struct {
 	name string
+	leg  string
 	rest []byte
 	line int // of the last line read, from 1
 	b    builder
@@ -151,15 +160,24 @@ func clip(s string) string {
 
 // columns of a CSV trace.
 type columns struct {
-	time, value           int
-	timeScale, valueScale float64 // to ms, and to bit/s; 0 for bytes
-	what                  string
+	time      int
+	timeScale float64 // to ms
+	values    []column
+	bytes     bool // the one value is bytes of its millisecond, else bit/s
+}
+
+// column is one value; several are added up.
+type column struct {
+	at    int
+	scale float64 // to bit/s, or to bytes
+	what  string
 }
 
 func (p *traceParser) header(line string) (columns, error) {
-	c := columns{time: -1, value: -1}
+	c := columns{time: -1}
+	legs := 0
 	for i, name := range strings.Split(line, ",") {
-		isTime := false
+		isTime, isLeg := false, false
 		var scale float64
 		switch name = strings.ToLower(strings.TrimSpace(name)); name {
 		case "ms", "t_ms":
@@ -167,24 +185,33 @@ func (p *traceParser) header(line string) (columns, error) {
 		case "t_s":
 			isTime, scale = true, 1000
 		case "bytes":
+			scale = 1
 		case "ul_kbps":
 			scale = 1e3
 		case "ul_mbps":
 			scale = 1e6
 		default:
-			continue
+			var leg string
+			if leg, scale, isLeg = legColumn(name); !isLeg || !wantsLeg(p.leg, leg) {
+				continue
+			}
+			legs++
 		}
 		switch {
 		case isTime && c.time < 0:
 			c.time, c.timeScale = i, scale
-		case !isTime && c.value < 0:
-			c.value, c.valueScale, c.what = i, scale, name
+		case !isTime && (len(c.values) == 0 || isLeg && legs == len(c.values)+1 && c.values[0].what != name):
+			c.values = append(c.values, column{i, scale, name})
+			c.bytes = name == "bytes"
 		default:
 			return c, p.errorf("column %s is one too many", clip(name))
 		}
 	}
-	if c.time < 0 || c.value < 0 {
-		return c, p.errorf("header %s names no time (ms, t_ms, t_s) with bytes, ul_kbps or ul_mbps", clip(line))
+	if c.time < 0 || len(c.values) == 0 {
+		return c, p.errorf("header %s names no time (ms, t_ms, t_s) with bytes, ul_kbps, ul_mbps, nr_tbs or lte_tbs", clip(line))
+	}
+	if legs == 0 {
+		return c, p.noLegs()
 	}
 	return c, nil
 }
@@ -206,10 +233,10 @@ func (p *traceParser) csv(header string) error {
 		if err != nil {
 			return err
 		}
-		if ms < last || c.valueScale > 0 && rows > 0 && ms == last {
+		if ms < last || !c.bytes && rows > 0 && ms == last {
 			return p.errorf("time %d ms comes after %d ms", ms, last)
 		}
-		if c.valueScale == 0 {
+		if c.bytes {
 			if err := p.put(ms, int64(v)); err != nil {
 				return err
 			}
@@ -225,40 +252,58 @@ func (p *traceParser) csv(header string) error {
 	if rows == 0 {
 		return p.errorf("a header but no data")
 	}
-	if c.valueScale > 0 {
+	if !c.bytes {
 		p.b.add(span, rate)
 	}
 	return nil
 }
 
 // row reads one line: its time and its bytes or bit/s.
-func (p *traceParser) row(c columns, line string) (ms int64, v float64, err error) {
-	t, value, n := "", "", 0
+func (p *traceParser) row(c columns, line string) (ms int64, sum float64, err error) {
+	n, seen := 0, 0
 	for field := range strings.SplitSeq(line, ",") {
-		switch n {
-		case c.time:
-			t = strings.TrimSpace(field)
-		case c.value:
-			value = strings.TrimSpace(field)
+		field = strings.TrimSpace(field)
+		if n == c.time {
+			if ms, err = p.ms(field, c.timeScale); err != nil {
+				return 0, 0, err
+			}
+			seen++
+		}
+		// At most one value is in this column.
+		for _, col := range c.values {
+			if n != col.at {
+				continue
+			}
+			v, err := p.value(c, col, field)
+			if err != nil {
+				return 0, 0, err
+			}
+			sum += v
+			seen++
 		}
 		n++
 	}
-	if n <= c.time || n <= c.value {
+	if seen <= len(c.values) {
 		return 0, 0, p.errorf("%d columns are too few", n)
 	}
-	if ms, err = p.ms(t, c.timeScale); err != nil {
-		return 0, 0, err
+	if len(c.values) > 1 && sum > maxBytesPerMs*8000 {
+		return 0, 0, p.errorf("the legs together are more than 1 Gbit/s")
 	}
-	if v, err = p.number(c.what, value); err != nil {
-		return 0, 0, err
+	return ms, sum, nil
+}
+
+// value reads one value and brings it to bytes or bit/s.
+func (p *traceParser) value(c columns, col column, field string) (float64, error) {
+	v, err := p.number(col.what, field)
+	if err != nil {
+		return 0, err
 	}
 	limit := float64(maxBytesPerMs)
-	if c.valueScale > 0 {
-		v *= c.valueScale
+	if !c.bytes {
 		limit *= 8000
 	}
-	if v > limit {
-		return 0, 0, p.errorf("%s %s is more than 1 Gbit/s", c.what, clip(value))
+	if v *= col.scale; v > limit {
+		return 0, p.errorf("%s %s is more than 1 Gbit/s", col.what, clip(field))
 	}
-	return ms, v, nil
+	return v, nil
 }

@@ -12,9 +12,6 @@ import (
 // ttiWrap is SFN*10+subframe: it starts anew every 10.24 s.
 const ttiWrap = 10240
 
-// pci is the physical cell id.
-const pci = 1
-
 // transmission is one PUSCH as the modem logs it.
 type transmission struct {
 	tti, bytes, padding, retx int
@@ -33,6 +30,10 @@ type modemLog struct {
 	cfg   TelemetryConfig
 	rng   *rand.Rand
 	first int64 // TTI number of TTI 0
+	start time.Time
+	// Added to the TTI number by handovers and by restarts.
+	moved, restarted int64
+	pci              int
 
 	grants, reports batch // B139, B064
 	last            time.Time
@@ -44,11 +45,26 @@ type modemLog struct {
 	spare      [][]byte // buffers of chunks
 	scratch    []diag.Record
 	body, pkt  []byte
+
+	faults faults
 }
 
 func (l *modemLog) idle() bool { return len(l.grants.txs) == 0 && len(l.reports.txs) == 0 }
 
-func (l *modemLog) number(k int64) int { return int((l.first + k) % ttiWrap) }
+func (l *modemLog) number(k int64) int { return int((l.first + l.moved + l.restarted + k) % ttiWrap) }
+
+// move is a change of the cell at a time. What the modem has of the old one is
+// committed, as a packet speaks of one cell.
+func (l *modemLog) move(at time.Time, v visit) {
+	l.expire(at)
+	if len(l.reports.txs) > 0 {
+		l.commit(&l.reports, diag.LogB064, at)
+	}
+	if len(l.grants.txs) > 0 {
+		l.commit(&l.grants, diag.LogB139, at)
+	}
+	l.pci, l.moved = v.pci, v.sfn
+}
 
 // onBlock logs the first transmission of TTI k, which ended at.
 func (l *modemLog) onBlock(at time.Time, k int64, size, padding int, ce ce) {
@@ -79,6 +95,7 @@ func (l *modemLog) add(b *batch, at time.Time, tx transmission, span time.Durati
 
 // expire commits the packets that are full, or old enough at a time.
 func (l *modemLog) expire(at time.Time) {
+	l.restart(at)
 	old := func(b *batch) bool { return len(b.txs) > 0 && !b.deadline.After(at) }
 	// The older one goes first, so that commit times do not descend.
 	if old(&l.reports) && (!old(&l.grants) || l.reports.deadline.Before(l.grants.deadline)) {
@@ -100,7 +117,7 @@ func (l *modemLog) expire(at time.Time) {
 
 // commit closes a packet at a time.
 func (l *modemLog) commit(b *batch, code diag.LogCode, at time.Time) {
-	l.scratch = appendRecords(l.scratch[:0], code, b.txs)
+	l.scratch = appendRecords(l.scratch[:0], code, l.pci, b.txs)
 	b.txs = b.txs[:0]
 	l.publish(code, at, l.scratch)
 }
@@ -113,26 +130,44 @@ func (l *modemLog) configure(at time.Time, bsr, retx time.Duration) {
 	l.scratch = append(l.scratch[:0], diag.Record{
 		Code: diag.LogB060, Kind: diag.KindConfig, RAT: diag.LTE, PeriodicBSR: bsr, RetxBSR: retx,
 	})
+	l.faults.config = l.scratch[0]
 	l.publish(diag.LogB060, at, l.scratch)
 }
 
-// publish puts a packet that was committed at a time in front of the reader.
+// publish hands a packet that was committed at a time to the port.
 func (l *modemLog) publish(code diag.LogCode, at time.Time, recs []diag.Record) {
+	p := packet{code: code, logged: diag.TimestampOf(at), recs: recs}
+	if l.faults.on {
+		l.faulty(p, at)
+		return
+	}
+	l.put(p, at)
+}
+
+// put puts a packet in front of the reader.
+func (l *modemLog) put(p packet, at time.Time) {
 	readable := at.Add(l.cfg.Delay)
 	if l.cfg.JitterMax > 0 {
 		readable = readable.Add(time.Duration(l.rng.Int64N(int64(l.cfg.JitterMax) + 1)))
 	}
-	l.last = later(l.last, readable)
-	logged := diag.TimestampOf(at)
+	if every := l.cfg.BurstEvery; every > 0 {
+		if since := readable.Sub(l.start) % every; since > 0 {
+			readable = readable.Add(every - since)
+		}
+	}
+	l.last = later(l.last, readable.Add(l.faults.late()))
+	readable = l.last.Add(l.faults.astray())
 	if l.cfg.Encoded {
-		if p, ok := l.encode(code, logged, recs); ok {
-			l.chunks.push(Chunk{At: l.last, Bytes: p})
+		if b, ok := l.encode(p.code, p.logged, p.recs); ok {
+			l.chunks.push(Chunk{At: readable, Bytes: b})
+			sift(&l.chunks, func(a, b *Chunk) bool { return a.At.After(b.At) })
 		}
 		return
 	}
-	for _, r := range recs {
-		r.Logged = logged
-		l.records.push(TimedRecord{At: l.last, Record: r})
+	for _, r := range p.recs {
+		r.Logged = p.logged
+		l.records.push(TimedRecord{At: readable, Record: r})
+		sift(&l.records, func(a, b *TimedRecord) bool { return a.At.After(b.At) })
 	}
 }
 
@@ -162,7 +197,7 @@ func (l *modemLog) encode(code diag.LogCode, logged diag.Timestamp, recs []diag.
 }
 
 // appendRecords is what a decoder of the packet gives, but for the time stamp.
-func appendRecords(dst []diag.Record, code diag.LogCode, txs []transmission) []diag.Record {
+func appendRecords(dst []diag.Record, code diag.LogCode, pci int, txs []transmission) []diag.Record {
 	for _, tx := range txs {
 		r := diag.Record{Code: code, Kind: diag.KindGrant, RAT: diag.LTE, TTI: tx.tti}
 		grant := r

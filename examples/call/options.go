@@ -75,7 +75,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	cc, trace := "gbrcc,pion", ""
 	flags.DurationVar(&o.duration, "duration", 30*time.Second, "length of the call")
 	flags.StringVar(&cc, "cc", cc, "estimators, comma separated: "+strings.Join(names(), ", "))
-	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps (default: a built-in synthetic LTE cell)")
+	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps or t_ms,nr_tbs,lte_tbs (FILE#nr, FILE#lte: one leg) (default: a built-in synthetic LTE cell)")
 	flags.StringVar(&o.modem, "modem", "sim", "telemetry for gbrcc and seed: sim (the emulated phone's) or a pairing `URL` printed by the agent's -pair; the media stays on the emulated cell")
 	flags.StringVar(&o.http, "http", "127.0.0.1:0", "`ADDR` of the live page (port 0: any free one; off: no page)")
 	flags.StringVar(&o.json, "json", "", "write the result to `FILE`")
@@ -176,11 +176,12 @@ func (o *options) readTrace(path string) error {
 
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	file, leg := cell.SplitLeg(path)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return plain(err)
 	}
-	if o.trace, err = cell.ParseTrace(filepath.Base(path), data); err != nil {
+	if o.trace, err = cell.ParseTraceLeg(filepath.Base(path), data, leg); err != nil {
 		return err
 	}
 	o.traceName = path

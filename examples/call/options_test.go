@@ -171,3 +171,21 @@ func TestParse(t *testing.T) {
 	}
 	within(t, "capacity of the trace", float64(got.trace.MeanBps(0, got.duration))/1e6, 1.99, 2.01, "Mbit/s")
 }
+
+func TestTraceLeg(t *testing.T) {
+	// 800 bytes in 20 TTIs of 20 ms are 6.4 Mbit/s, 1000 bytes in 8 slots 3.2.
+	trace := write(t, "two.csv", "t_ms,nr_tbs,lte_tbs\n0,1000,800\n20,1000,800\n")
+	for suffix, mbps := range map[string]float64{"": 9.6, "#nr": 3.2, "#lte": 6.4, "#both": 9.6} {
+		got, err := parse([]string{"-trace", trace + suffix}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.traceName != trace+suffix {
+			t.Errorf("%s: name %q", suffix, got.traceName)
+		}
+		within(t, suffix+": capacity", float64(got.trace.MeanBps(0, time.Second))/1e6, mbps-0.01, mbps+0.01, "Mbit/s")
+	}
+	if _, err := parse([]string{"-trace", trace + "#wifi"}, io.Discard); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("unknown leg: error %v, want no such file", err)
+	}
+}

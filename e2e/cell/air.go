@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+
+package cell
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+	"time"
+)
+
+// air is what the radio can carry: the trace, with handovers and outages over
+// it. Random handovers are made as far ahead as anyone asks.
+type air struct {
+	trace   Trace
+	outages []interval
+	random  RandomHandovers
+	rng     *rand.Rand
+
+	visits  []visit // ascending, the first one is the cell of the start
+	gone    int     // visits forgotten before those
+	known   int64   // random handovers are made up to this TTI
+	nextDue float64 // TTI of the next random one
+}
+
+// interval is TTIs from..to, without to.
+type interval struct{ from, to int64 }
+
+// visit is the time in one cell, the interruption on the way in ahead of it.
+type visit struct {
+	interval         // of the interruption
+	factor   float64 // of the trace, from interval.to on
+	keep     bool
+	pci      int
+	sfn      int64 // offset of the TTI number to that of the first cell
+}
+
+// maxVisits bounds the memory; what is older is taken for the oldest one.
+const maxVisits = 1024
+
+func newAir(cfg Config, rng *rand.Rand) *air {
+	a := &air{trace: cfg.Capacity, random: cfg.RandomHandovers, rng: rng}
+	a.visits = append(a.visits, visit{factor: 1, keep: true, pci: firstPCI})
+	for _, o := range cfg.Outages {
+		a.outages = append(a.outages, ttis(o.At, o.For))
+	}
+	for _, h := range cfg.Handovers {
+		a.enter(visit{interval: ttis(h.At, h.Interruption), factor: h.RateFactor, keep: h.KeepQueue})
+	}
+	if a.random.PerMinute > 0 {
+		a.nextDue = a.gap()
+	}
+	return a
+}
+
+// ttis is the TTIs that begin in a stretch of time.
+func ttis(at, length time.Duration) interval {
+	up := func(d time.Duration) int64 { return int64((d + tti - 1) / tti) }
+	return interval{up(at), up(at + length)}
+}
+
+// plain says that there is nothing but the trace.
+func (a *air) plain() bool {
+	return len(a.visits) == 1 && len(a.outages) == 0 && a.random.PerMinute == 0
+}
+
+// enter appends a visit of a cell that is not the one before it.
+func (a *air) enter(v visit) {
+	last := a.visits[len(a.visits)-1]
+	v.pci = (last.pci + 1 + a.rng.IntN(pcis-1)) % pcis
+	v.sfn = (last.sfn + 1 + a.rng.Int64N(ttiWrap-1)) % ttiWrap
+	if len(a.visits) == maxVisits {
+		n := copy(a.visits, a.visits[maxVisits/2:])
+		a.gone += maxVisits / 2
+		a.visits = a.visits[:n]
+	}
+	a.visits = append(a.visits, v)
+}
+
+// gap draws the TTIs to the next random handover: they come independently.
+func (a *air) gap() float64 { return a.rng.ExpFloat64() * 60_000 / a.random.PerMinute }
+
+// extend makes the random handovers up to TTI k.
+func (a *air) extend(k int64) {
+	if a.random.PerMinute == 0 || k < a.known {
+		return
+	}
+	a.known = k + 1
+	r := a.random
+	for int64(a.nextDue) <= k {
+		from := int64(a.nextDue)
+		length := max(int64((r.Shortest+time.Duration(a.rng.Int64N(int64(r.Longest-r.Shortest)+1)))/tti), 1)
+		// Uniform in the logarithm: half of the cells are worse.
+		factor := r.Lowest * math.Pow(r.Highest/r.Lowest, a.rng.Float64())
+		keep := a.rng.Float64() >= r.Flush
+		a.enter(visit{interval: interval{from, from + length}, factor: factor, keep: keep})
+		a.nextDue = max(a.nextDue+a.gap(), float64(from+length+1))
+	}
+}
+
+// visit is the number of the visit at TTI k; its interruption counts to it.
+func (a *air) visit(k int64) int {
+	a.extend(k)
+	i := sort.Search(len(a.visits)-1, func(i int) bool { return a.visits[i+1].from > k })
+	return a.gone + i
+}
+
+// at is the visit of a number, or the oldest one known.
+func (a *air) at(number int) visit { return a.visits[max(number-a.gone, 0)] }
+
+// off says that nothing can be on air in TTI k.
+func (a *air) off(k int64) bool {
+	if a.plain() {
+		return false
+	}
+	return k < a.at(a.visit(k)).to || a.out(k)
+}
+
+// out says whether TTI k is in an outage.
+func (a *air) out(k int64) bool {
+	i := sort.Search(len(a.outages), func(i int) bool { return a.outages[i].to > k })
+	return i < len(a.outages) && k >= a.outages[i].from
+}
+
+// bytes is the capacity of TTI k.
+func (a *air) bytes(k int64) int {
+	if a.plain() {
+		return a.trace.At(k)
+	}
+	v := a.at(a.visit(k))
+	if k < 0 || k < v.to || a.out(k) {
+		return 0
+	}
+	return int(v.bytes(a.trace, k, k+1))
+}
+
+// bytes is what the trace has in TTIs from..to, times the factor, so that what
+// is rounded off in one TTI comes in a later one.
+func (v visit) bytes(t Trace, from, to int64) int64 {
+	if v.factor == 1 {
+		return t.before(to) - t.before(from)
+	}
+	return int64(v.factor*float64(t.before(to))) - int64(v.factor*float64(t.before(from)))
+}
+
+// meanBps is the mean capacity over whole milliseconds, as Trace.MeanBps.
+func (a *air) meanBps(from, to time.Duration) int {
+	if a.plain() {
+		return a.trace.MeanBps(from, to)
+	}
+	lo, hi := max(from.Milliseconds(), 0), to.Milliseconds()
+	if hi <= lo {
+		return 0
+	}
+	sum := int64(0)
+	last := a.visit(hi)
+	for i := a.visit(lo); i <= last; i++ {
+		v := a.at(i)
+		begin, end := max(lo, v.to), hi
+		if i < last {
+			end = min(hi, a.at(i+1).from)
+		}
+		if begin >= end {
+			continue
+		}
+		sum += v.bytes(a.trace, begin, end)
+		for _, o := range a.outages {
+			if b, e := max(begin, o.from), min(end, o.to); b < e {
+				sum -= v.bytes(a.trace, b, e)
+			}
+		}
+	}
+	return int(float64(sum) * 8000 / float64(hi-lo))
+}
