@@ -4,9 +4,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -14,114 +13,175 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
-// oracleHorizons span the clairvoyant's frontier, the shortest first.
-func oracleHorizons() []time.Duration {
-	return []time.Duration{33 * time.Millisecond, 50 * time.Millisecond, 66 * time.Millisecond, 100 * time.Millisecond}
+// engine has runs on all cores and keeps them.
+type engine struct {
+	store    *store
+	progress *progress
+	// looks, when not nil, collects what the runs of seed 1 look like over time.
+	looks map[key][]sim.Point
+
+	mu sync.Mutex
 }
 
-// job is one scenario and seed: all algorithms share the clairvoyant's runs.
-type job struct {
-	scenario sim.Scenario
-	seed     uint64
-	cc       []string
-	params   sim.Params
+// interruptedError says how to go on.
+type interruptedError struct {
+	done, all int
+	kept      bool
 }
 
-func (o options) jobs(scenarios []sim.Scenario) []job {
-	var jobs []job
-	for _, s := range scenarios {
-		for seed := 1; seed <= o.seeds; seed++ {
-			jobs = append(jobs, job{s, uint64(seed), o.cc, o.params})
-		}
+func (e interruptedError) Error() string {
+	if e.kept {
+		return fmt.Sprintf("interrupted after %d of %d runs: the same command goes on from there", e.done, e.all)
 	}
 
-	return jobs
+	return fmt.Sprintf("interrupted after %d of %d runs, which are lost: with -out DIR the same command could go on from there", e.done, e.all)
 }
 
-func (j job) run() ([]sim.Result, error) {
-	var frontier []sim.Result
-	for _, h := range oracleHorizons() {
-		// The reference is free of encoder noise: it obeys its budget.
-		r, err := sim.Run(j.scenario, "oracle", j.seed, sim.Params{Horizon: h}, sim.Options{})
-		if err != nil {
-			return nil, err
+func (interruptedError) Unwrap() error { return context.Canceled }
+
+// run has what is not there yet.
+func (e *engine) run(ctx context.Context, jobs []job) error {
+	var todo []job
+	for _, j := range jobs {
+		if _, ok := e.store.results.rows[j.key()]; !ok {
+			todo = append(todo, j)
 		}
-		frontier = append(frontier, r)
 	}
-	var out []sim.Result
-	for _, cc := range j.cc {
-		r, err := sim.Run(j.scenario, cc, j.seed, j.params, sim.Options{})
-		if err != nil {
-			return nil, err
-		}
-		r.SetOracle(frontier)
-		out = append(out, r)
+	e.progress.begin(len(jobs)-len(todo), len(jobs))
+	defer e.progress.end()
+	err := each(ctx, todo, e.one)
+	if errors.Is(err, context.Canceled) {
+		return interruptedError{e.progress.done, len(jobs), e.store.dir != ""}
 	}
 
-	return out, nil
+	return err
 }
 
-// runAll runs jobs on all cores; the results are in the order of the jobs.
-func runAll(ctx context.Context, jobs []job, progress func(done, all int)) ([]sim.Result, error) {
+// each does the same to all jobs, on all cores, until one fails.
+func each(ctx context.Context, jobs []job, do func(context.Context, job) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	results := make([][]sim.Result, len(jobs))
-	next := make(chan int)
+	next := make(chan job)
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	done := 0
 	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
 		wg.Go(func() {
-			for i := range next {
-				r, err := jobs[i].run()
-				if err != nil {
+			for j := range next {
+				if err := do(ctx, j); err != nil {
 					cancel(err)
-
-					continue
 				}
-				mu.Lock()
-				results[i] = r
-				done++
-				progress(done, len(jobs))
-				mu.Unlock()
 			}
 		})
 	}
 feed:
-	for i := range jobs {
+	for _, j := range jobs {
 		select {
-		case next <- i:
+		case next <- j:
 		case <-ctx.Done():
 			break feed
 		}
 	}
 	close(next)
 	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	var all []sim.Result
-	for _, r := range results {
-		all = append(all, r...)
-	}
 
-	return all, nil
+	return context.Cause(ctx)
 }
 
-// progressTo shows a counter on a terminal and nothing elsewhere.
-func progressTo(w io.Writer) func(done, all int) {
-	f, ok := w.(*os.File)
-	if !ok {
-		return func(int, int) {}
+func (e *engine) one(ctx context.Context, j job) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	if st, err := f.Stat(); err != nil || st.Mode()&os.ModeCharDevice == 0 {
-		return func(int, int) {}
+	e.progress.running(j)
+	frontier, err := e.frontierOf(ctx, j)
+	if err != nil {
+		return err
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r, points, err := e.look(j)
+	if err != nil {
+		return err
+	}
+	r.SetOracle(frontier)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.store.results.add(record{r, j.variant.label}); err != nil {
+		return err
+	}
+	if points != nil {
+		e.looks[j.key()] = points
+	}
+	e.progress.finished()
 
-	return func(done, all int) {
-		fmt.Fprintf(f, "\r%d of %d", done, all)
-		if done == all {
-			fmt.Fprint(f, "\r\033[K")
+	return nil
+}
+
+// look has a run, and its points when they are wanted.
+func (e *engine) look(j job) (sim.Result, []sim.Point, error) {
+	var points []sim.Point
+	opts := sim.Options{}
+	if e.looks != nil && j.seed == 1 {
+		opts.ObserveEvery = pointEvery(j.scenario.Duration)
+		opts.Observe = func(p sim.Point) { points = append(points, p) }
+	}
+	r, err := sim.Run(j.scenario, j.variant.cc, j.seed, j.variant.params, opts)
+
+	return r, points, err
+}
+
+// pointEvery keeps a plot at a few hundred points, however long the run.
+func pointEvery(d time.Duration) time.Duration {
+	return max(100*time.Millisecond, (d / 600).Round(time.Millisecond))
+}
+
+func (e *engine) frontierOf(ctx context.Context, j job) ([]sim.Result, error) {
+	f := j.frontier
+	f.once.Do(func() {
+		for _, v := range frontierVariants() {
+			fj := job{scenario: j.scenario, variant: v, seed: j.seed}
+			e.mu.Lock()
+			rec, ok := e.store.frontier.rows[fj.key()]
+			e.mu.Unlock()
+			if !ok {
+				if f.err = context.Cause(ctx); f.err != nil {
+					return
+				}
+				if rec.Result, f.err = sim.Run(j.scenario, v.cc, j.seed, v.params, sim.Options{}); f.err != nil {
+					return
+				}
+				rec.Params = v.label
+				e.mu.Lock()
+				f.err = e.store.frontier.add(rec)
+				e.mu.Unlock()
+				if f.err != nil {
+					return
+				}
+			}
+			f.runs = append(f.runs, rec.Result)
+		}
+	})
+
+	return f.runs, f.err
+}
+
+// lookAgain has the points of runs that were had by an earlier process.
+func (e *engine) lookAgain(ctx context.Context, jobs []job) error {
+	var todo []job
+	for _, j := range jobs {
+		if _, ok := e.looks[j.key()]; !ok && j.seed == 1 {
+			todo = append(todo, j)
 		}
 	}
+
+	return each(ctx, todo, func(ctx context.Context, j job) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		_, points, err := e.look(j)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.looks[j.key()] = points
+
+		return err
+	})
 }

@@ -3,6 +3,21 @@
 // Command bench runs congestion controllers through emulated cellular uplinks
 // in virtual time and prints what a viewer would have got: a table, or one JSON
 // object a line for each run. The same seed gives the same figures.
+//
+//	flags ──► plan of runs ──► all cores ──► store ──► table, JSON
+//	               ▲                           │  ▲
+//	               └── what is there already ──┘  └─ results.csv, row by row
+//	                                           └───► table.md, report.html
+//
+//	main.go      flags
+//	params.go    -set, -sweep
+//	plan.go      which runs there are
+//	jobs.go      having them
+//	store.go     keeping them, and going on after an interruption
+//	progress.go  the line on the terminal
+//	output.go    list, table, JSON
+//	report.go    report.html; its looks are in assets/
+//	version.go   which code this is
 package main
 
 import (
@@ -15,7 +30,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +49,11 @@ Examples:
   bench -scenarios synth-lte,step -cc gbrcc,gcc,oracle -seeds 5
   bench -trace uplink.csv -duration 120s -json > runs.jsonl
   bench -cc gbrcc -set beta=50 -set target_ms=40
+  bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -out DIR
+
+With -out every run is kept as soon as it is done: after an interruption the same
+command goes on from there, and more seeds or algorithms add to what is there.
+DIR/report.html shows all of it, without a network.
 
 Flags:
 `
@@ -49,12 +68,16 @@ type options struct {
 	duration  time.Duration
 	trace     string
 	out       string
-	params    sim.Params
+	settings  []setting
+	sweeps    []sweep
+	// command is what the report says to run.
+	command string
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second interrupt does not wait
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return
@@ -73,41 +96,63 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if o.list {
 		return list(stdout)
 	}
-	scenarios, err := o.load()
+	scenarios, v, err := o.load()
 	if err != nil {
 		return err
 	}
-	results, err := runAll(ctx, o.jobs(scenarios), progressTo(stderr))
+	if err := o.checkParams(scenarios); err != nil {
+		return err
+	}
+	st, err := openStore(o.out, v)
 	if err != nil {
 		return err
 	}
+	defer st.close()
+	e := &engine{store: st, progress: newProgress(stderr)}
 	if o.out != "" {
-		if err := writeFiles(o.out, results); err != nil {
+		e.looks = map[key][]sim.Point{}
+	}
+	jobs := o.plan(scenarios)
+	if err := e.run(ctx, jobs); err != nil {
+		return err
+	}
+	records := st.results.ordered(keysOf(jobs))[:len(jobs)]
+	if o.out != "" {
+		if err := e.writeFiles(ctx, o, jobs, records); err != nil {
 			return err
 		}
 	}
 	if o.json {
-		return writeJSON(stdout, results)
+		return writeJSON(stdout, records)
 	}
 
-	return writeTable(stdout, results)
+	return writeTable(stdout, records)
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
-	o := options{}
+	o := options{command: command(args)}
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // errors are printed once, by main
-	cc := "gbrcc,seed,gcc,fixed,oracle"
+	cc := "gbrcc,seed,gcc,fixed,causal,oracle"
 	fs.BoolVar(&o.list, "list", false, "list scenarios, algorithms and parameters, then exit")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line for each run instead of the table")
 	fs.StringVar(&o.scenarios, "scenarios", "all", "names or classes, comma separated, or all")
 	fs.StringVar(&cc, "cc", cc, "algorithms, comma separated")
 	fs.IntVar(&o.seeds, "seeds", 1, "runs with seeds 1 to N")
 	fs.DurationVar(&o.duration, "duration", 60*time.Second, "virtual length of a run, warm-up of 10 s included")
-	fs.StringVar(&o.trace, "trace", "", "run on the capacity in `FILE` (mahimahi, or CSV by its header) instead of -scenarios")
-	fs.StringVar(&o.out, "out", "", "also write results.csv and table.md into `DIR`")
+	fs.StringVar(&o.trace, "trace", "", "run on the capacity in `FILE` (mahimahi, or CSV by its header; FILE#nr, FILE#lte: one leg of a CSV with nr_tbs and lte_tbs) instead of -scenarios")
+	fs.StringVar(&o.out, "out", "", "keep every run in `DIR`/results.csv, go on from what is there, and write table.md and report.html")
 	fs.Func("set", "controller parameter `key=value`, repeatable (see -list)", func(s string) error {
-		return setParam(&o.params, s)
+		v, err := parseSetting(s)
+		o.settings = append(o.settings, v)
+
+		return err
+	})
+	fs.Func("sweep", "run with each value of a parameter, `key=v1,v2,...`; repeatable, for a grid", func(s string) error {
+		v, err := parseSweep(s)
+		o.sweeps = append(o.sweeps, v)
+
+		return err
 	})
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -140,72 +185,52 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// load gets the scenarios, with the run's duration in them.
-func (o options) load() ([]sim.Scenario, error) {
+// load gets the scenarios, with the run's duration in them, and what their runs
+// will be made by.
+func (o options) load() ([]sim.Scenario, version, error) {
+	v := version{Format: format, Code: codeVersion()}
 	var scenarios []sim.Scenario
 	if o.trace != "" {
-		data, err := os.ReadFile(o.trace)
+		path, leg := cell.SplitLeg(o.trace)
+		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("-trace: %w", err)
+			return nil, v, fmt.Errorf("-trace: %w", err)
 		}
-		t, err := cell.ParseTrace(filepath.Base(o.trace), data)
+		t, err := cell.ParseTraceLeg(filepath.Base(o.trace), data, leg)
 		if err != nil {
-			return nil, fmt.Errorf("-trace %s: %w", o.trace, err)
+			return nil, v, fmt.Errorf("-trace %s: %w", o.trace, err)
 		}
 		scenarios = []sim.Scenario{sim.FromTrace(t)}
+		v.Traces = map[string]string{scenarios[0].Name: fingerprint(data)}
 	} else {
 		var err error
 		if scenarios, err = sim.Select(o.scenarios); err != nil {
-			return nil, err
+			return nil, v, err
 		}
 	}
 	for i := range scenarios {
 		scenarios[i].Duration = o.duration
 	}
 
-	return scenarios, nil
+	return scenarios, v, nil
 }
 
-// param is one key of -set.
-type param struct {
-	key, doc string
-	set      func(p *sim.Params, v float64)
-}
-
-func params() []param {
-	return []param{
-		{"beta", "steepness of the gain per unit of ratio", func(p *sim.Params, v float64) { p.GBR.Beta = v }},
-		{"target_ms", "queueing delay that the inner loop steers to", func(p *sim.Params, v float64) { p.GBR.TargetDelay = time.Duration(v * float64(time.Millisecond)) }},
-		{"zone_low", "neutral zone, lower edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneLow = v }},
-		{"zone_high", "neutral zone, upper edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneHigh = v }},
-		{"gain_min", "lowest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMin = v }},
-		{"gain_max", "highest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMax = v }},
-		{"ratio_weight", "newest ratio's weight in the average", func(p *sim.Params, v float64) { p.GBR.RatioWeight = v }},
-		{"headroom", "growth is capped at this multiple of the acknowledged rate", func(p *sim.Params, v float64) { p.GBR.AckedHeadroom = v }},
-		{"pacing", "pacing rate in multiples of the rate while telemetry is fresh", func(p *sim.Params, v float64) { p.GBR.PacingFactor = v }},
-		{"fixed_kbps", "rate of the algorithm fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) }},
-		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = time.Duration(v * float64(time.Millisecond)) }},
-	}
-}
-
-func setParam(p *sim.Params, s string) error {
-	key, value, ok := strings.Cut(s, "=")
-	if !ok {
-		return errors.New("want key=value")
-	}
-	v, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return fmt.Errorf("%s: %q is not a number", key, value)
-	}
-	var keys []string
-	for _, q := range params() {
-		if q.key == key {
-			q.set(p, v)
-
-			return nil
+// command is how to have the same again: all flags but those that say where to.
+func command(args []string) string {
+	words := []string{"go run ./e2e/bench"}
+	for i := 0; i < len(args); i++ {
+		name, _, assigned := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		switch {
+		case name == "json":
+		case name == "out" && assigned:
+		case name == "out":
+			i++
+		case strings.ContainsAny(args[i], " \t\n'\"\\$`*?;&|<>()"):
+			words = append(words, "'"+strings.ReplaceAll(args[i], "'", `'\''`)+"'")
+		default:
+			words = append(words, args[i])
 		}
-		keys = append(keys, q.key)
 	}
 
-	return fmt.Errorf("unknown parameter %q, choose from %s", key, strings.Join(keys, ", "))
+	return strings.Join(words, " ")
 }

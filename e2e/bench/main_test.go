@@ -24,7 +24,7 @@ func keys() []string {
 		playout_ms_p50 playout_ms_p95 playout_ms_p99 ue_queue_ms_p50 ue_queue_ms_p95 ue_queue_ms_max
 		sender_queue_ms_p50 sender_queue_ms_p95 sender_queue_ms_max rtt_ms_p50 rtt_ms_p95
 		freeze_count freeze_ratio frames_sent frames_rendered loss_ratio target_mbps_mean target_cv samples
-		oracle_goodput_mbps oracle_playout_ms_p50 oracle_playout_ms_p95 oracle_playout_ms_at_goodput`)
+		oracle_goodput_mbps oracle_playout_ms_p50 oracle_playout_ms_p95 oracle_playout_ms_at_goodput params`)
 }
 
 func bench(t *testing.T, args ...string) (stdout string, err error) {
@@ -95,15 +95,19 @@ func TestFilesAndTable(t *testing.T) {
 		t.Errorf("table.md: %v\n%s", err, md)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 {
-		t.Errorf("%d files in the folder, %v; want 2", len(entries), err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{"frontier.csv", "report.html", "results.csv", "table.md", "version.json"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%v in the folder, %v; want %v", names, err, want)
 	}
 }
 
 // keysInOrder is the order of the CSV: that of the struct.
 func keysInOrder(t *testing.T) []string {
 	t.Helper()
-	k, _, err := flatten(sim.Result{})
+	k, _, err := flatten(record{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +134,27 @@ func TestTraceFile(t *testing.T) {
 	}
 	if r.Scenario != "two.csv" || r.CapacityMbps < 1.9 || r.CapacityMbps > 2.1 || r.GoodputMbps < 0.9 || r.GoodputMbps > 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestTraceLeg(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "two.csv")
+	// 800 bytes in 20 TTIs of 20 ms are 6.4 Mbit/s, 1000 bytes in 8 slots 3.2.
+	if err := os.WriteFile(path, []byte("t_ms,nr_tbs,lte_tbs\n0,1000,800\n20,1000,800\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for suffix, mbps := range map[string]float64{"": 9.6, "#nr": 3.2, "#lte": 6.4} {
+		out, err := bench(t, "-trace", path+suffix, "-cc", "fixed", "-set", "fixed_kbps=500", "-duration", "15s", "-json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r sim.Result
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Scenario != "two.csv"+suffix || r.CapacityMbps < mbps-0.1 || r.CapacityMbps > mbps+0.1 {
+			t.Errorf("%q: scenario %s of %.2f Mbit/s, want %.1f ± 0.1", suffix, r.Scenario, r.CapacityMbps, mbps)
+		}
 	}
 }
 
@@ -168,6 +193,20 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-set", "beta=steep"}, "steep"},
 		{[]string{"-set", "gamma=1"}, "gamma"},
 		{[]string{"-set", "beta=-5", "-scenarios", "const-3", "-cc", "gbrcc"}, "Beta"},
+		{[]string{"-set", "beta=1,2"}, "-sweep"},
+		{[]string{"-set", "beta=NaN"}, "NaN"},
+		{[]string{"-set", "beta=1e300"}, "1e300"},
+		{[]string{"-set", "beta=5", "-set", "beta=6"}, "twice"},
+		{[]string{"-set", "beta=5", "-cc", "gcc"}, "no algorithm"},
+		{[]string{"-sweep", "beta"}, "key=value"},
+		{[]string{"-sweep", "beta="}, "not a number"},
+		{[]string{"-sweep", "beta=1,,2"}, "not a number"},
+		{[]string{"-sweep", "beta=1,2,1"}, "twice"},
+		{[]string{"-sweep", "gamma=1,2"}, "target_ms"},
+		{[]string{"-sweep", "beta=1,2", "-sweep", "beta=3"}, "twice"},
+		{[]string{"-sweep", "beta=1,2", "-set", "beta=3"}, "twice"},
+		{[]string{"-sweep", "horizon_ms=33,50", "-cc", "gbrcc"}, "no algorithm"},
+		{[]string{"-sweep", "beta=10,-5", "-cc", "gbrcc"}, "beta=-5"},
 		{[]string{"-trace", filepath.Join(dir, "missing")}, "missing"},
 		{[]string{"-trace", junk}, "line 1"},
 		{[]string{"-trace", dir}, dir},

@@ -4,11 +4,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +35,7 @@ func list(w io.Writer) error {
 	return tw.Flush()
 }
 
-func writeJSON(w io.Writer, results []sim.Result) error {
+func writeJSON(w io.Writer, results []record) error {
 	enc := json.NewEncoder(w)
 	for _, r := range results {
 		if err := enc.Encode(r); err != nil {
@@ -46,11 +46,11 @@ func writeJSON(w io.Writer, results []sim.Result) error {
 	return nil
 }
 
-// row is the medians over the seeds of one scenario and algorithm.
+// row is the medians over the seeds of one scenario and variant.
 type row struct {
-	scenario, cc string
-	seeds        int
-	figures      []figure
+	scenario, cc, params string
+	seeds                int
+	figures              []figure
 }
 
 type figure struct {
@@ -64,12 +64,12 @@ type figure struct {
 
 func figures() []figure {
 	return []figure{
-		{name: "goodput Mbit/s", decimals: 2, get: func(r sim.Result) float64 { return r.GoodputMbps }},
+		{name: goodputFigure, decimals: 2, get: func(r sim.Result) float64 { return r.GoodputMbps }},
 		{name: "of capacity %", percentages: true, get: func(r sim.Result) float64 { return r.Utilization }},
-		{name: "playout p50 ms", get: func(r sim.Result) float64 { return r.PlayoutP50 }},
-		{name: "p95 ms", get: func(r sim.Result) float64 { return r.PlayoutP95 }},
+		{name: playoutFigure, get: func(r sim.Result) float64 { return r.PlayoutP50 }},
+		{name: p95Figure, get: func(r sim.Result) float64 { return r.PlayoutP95 }},
 		{name: "freezes", get: func(r sim.Result) float64 { return float64(r.FreezeCount) }},
-		{name: "frozen %", percentages: true, decimals: 1, get: func(r sim.Result) float64 { return r.FreezeRatio }},
+		{name: frozenFigure, percentages: true, decimals: 1, get: func(r sim.Result) float64 { return r.FreezeRatio }},
 		{name: "sender queue p95 ms", get: func(r sim.Result) float64 { return r.SenderQueueP95 }},
 		{name: "phone queue max ms", get: func(r sim.Result) float64 { return r.UEQueueMax }},
 		{name: "target cv", decimals: 2, get: func(r sim.Result) float64 { return r.TargetCV }},
@@ -79,12 +79,12 @@ func figures() []figure {
 }
 
 // rows groups results, keeping their order, and takes medians.
-func rows(results []sim.Result) []row {
-	type key struct{ scenario, cc string }
-	var order []key
-	groups := map[key][]sim.Result{}
+func rows(results []record) []row {
+	type group struct{ scenario, cc, params string }
+	var order []group
+	groups := map[group][]record{}
 	for _, r := range results {
-		k := key{r.Scenario, r.CC}
+		k := group{r.Scenario, r.CC, r.Params}
 		if groups[k] == nil {
 			order = append(order, k)
 		}
@@ -93,12 +93,12 @@ func rows(results []sim.Result) []row {
 	var out []row
 	for _, k := range order {
 		g := groups[k]
-		rw := row{scenario: k.scenario, cc: k.cc, seeds: len(g), figures: figures()}
+		rw := row{scenario: k.scenario, cc: k.cc, params: k.params, seeds: len(g), figures: figures()}
 		for i := range rw.figures {
 			f := &rw.figures[i]
 			var vs []float64
 			for _, r := range g {
-				vs = append(vs, f.get(r))
+				vs = append(vs, f.get(r.Result))
 			}
 			slices.Sort(vs)
 			f.low, f.median, f.high = vs[0], median(vs), vs[len(vs)-1]
@@ -118,30 +118,59 @@ func median(sorted []float64) float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
-func (f figure) String() string {
-	v := func(x float64) string {
-		if f.percentages {
-			x *= 100
-		}
-
-		return strconv.FormatFloat(x, 'f', f.decimals, 64)
-	}
-	if v(f.low) == v(f.high) {
-		return v(f.median)
+// value is a figure's number, as shown.
+func (f figure) value(v float64) string {
+	if f.percentages {
+		v *= 100
 	}
 
-	return fmt.Sprintf("%s [%s..%s]", v(f.median), v(f.low), v(f.high))
+	return strconv.FormatFloat(v, 'f', f.decimals, 64)
 }
 
-func writeTable(w io.Writer, results []sim.Result) error {
+// Range is the spread over the seeds, empty when there is none to be seen.
+func (f figure) Range() string {
+	if f.value(f.low) == f.value(f.high) {
+		return ""
+	}
+
+	return fmt.Sprintf("[%s..%s]", f.value(f.low), f.value(f.high))
+}
+
+// Median is the figure itself.
+func (f figure) Median() string { return f.value(f.median) }
+
+// Name is the head of its column.
+func (f figure) Name() string { return f.name }
+
+func (f figure) String() string {
+	if r := f.Range(); r != "" {
+		return f.Median() + " " + r
+	}
+
+	return f.Median()
+}
+
+// hasParams tells whether a table needs a column for them.
+func hasParams(results []record) bool {
+	return slices.ContainsFunc(results, func(r record) bool { return r.Params != "" })
+}
+
+func writeTable(w io.Writer, results []record) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	labelled := hasParams(results)
 	fmt.Fprint(tw, "scenario\tcc")
+	if labelled {
+		fmt.Fprint(tw, "\tparams")
+	}
 	for _, f := range figures() {
 		fmt.Fprintf(tw, "\t%s", f.name)
 	}
 	fmt.Fprintln(tw)
 	for _, r := range rows(results) {
 		fmt.Fprintf(tw, "%s\t%s", r.scenario, r.cc)
+		if labelled {
+			fmt.Fprintf(tw, "\t%s", r.params)
+		}
 		for _, f := range r.figures {
 			fmt.Fprintf(tw, "\t%s", f)
 		}
@@ -152,19 +181,29 @@ func writeTable(w io.Writer, results []sim.Result) error {
 	return tw.Flush()
 }
 
-func writeMarkdown(w io.Writer, results []sim.Result) error {
+func writeMarkdown(w io.Writer, results []record) error {
 	var b bytes.Buffer
+	labelled := hasParams(results)
 	b.WriteString("| scenario | cc |")
+	if labelled {
+		b.WriteString(" params |")
+	}
 	for _, f := range figures() {
 		fmt.Fprintf(&b, " %s |", f.name)
 	}
 	b.WriteString("\n|---|---|")
+	if labelled {
+		b.WriteString("---|")
+	}
 	for range figures() {
 		b.WriteString("---|")
 	}
 	b.WriteString("\n")
 	for _, r := range rows(results) {
 		fmt.Fprintf(&b, "| %s | %s |", r.scenario, r.cc)
+		if labelled {
+			fmt.Fprintf(&b, " %s |", r.params)
+		}
 		for _, f := range r.figures {
 			fmt.Fprintf(&b, " %s |", f)
 		}
@@ -175,78 +214,56 @@ func writeMarkdown(w io.Writer, results []sim.Result) error {
 	return err
 }
 
-// writeCSV has one row a run, with the keys of the JSON.
-func writeCSV(w io.Writer, results []sim.Result) error {
-	cw := csv.NewWriter(w)
-	for i, r := range results {
-		keys, values, err := flatten(r)
-		if err != nil {
-			return err
+// writeFiles puts the folder in order when all runs are there. Each file is
+// written beside its place and moved there when it is whole.
+func (e *engine) writeFiles(ctx context.Context, o options, jobs []job, records []record) error {
+	if err := e.lookAgain(ctx, jobs); err != nil {
+		if errors.Is(err, context.Canceled) {
+			return interruptedError{len(jobs), len(jobs), true}
 		}
-		if i == 0 {
-			if err := cw.Write(keys); err != nil {
-				return err
-			}
-		}
-		if err := cw.Write(values); err != nil {
-			return err
-		}
-	}
-	cw.Flush()
 
-	return cw.Error()
-}
-
-// flatten reads a result's JSON, so that both outputs have the same keys in the
-// same order.
-func flatten(r sim.Result) (keys, values []string, err error) {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if _, err := dec.Token(); err != nil {
-		return nil, nil, err
+	e.store.close()
+	keys := keysOf(jobs)
+	files := []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{resultsName, func(w io.Writer) error { return writeCSV(w, e.store.results.ordered(keys)) }},
+		{frontierName, func(w io.Writer) error { return writeCSV(w, e.store.frontier.ordered(frontierKeys(jobs))) }},
+		{"table.md", func(w io.Writer) error { return writeMarkdown(w, records) }},
+		{"report.html", func(w io.Writer) error { return e.writeReport(w, o, jobs, records) }},
 	}
-	for dec.More() {
-		k, err := dec.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		v, err := dec.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		keys = append(keys, fmt.Sprint(k))
-		values = append(values, fmt.Sprint(v))
-	}
-
-	return keys, values, nil
-}
-
-// writeFiles leaves no partial file behind: each is written beside its place and
-// moved there when it is whole.
-func writeFiles(dir string, results []sim.Result) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("-out: %w", err)
-	}
-	for name, write := range map[string]func(io.Writer, []sim.Result) error{
-		"results.csv": writeCSV,
-		"table.md":    writeMarkdown,
-	} {
+	for _, f := range files {
 		var b bytes.Buffer
-		if err := write(&b, results); err != nil {
+		if err := f.write(&b); err != nil {
 			return err
 		}
-		tmp := filepath.Join(dir, "."+name+".tmp")
-		if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("-out: %w", err)
-		}
-		if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("-out: %w", err)
+		if err := replace(filepath.Join(o.out, f.name), b.Bytes()); err != nil {
+			return fmt.Errorf("-out: %w (the %d runs are kept in %s)", err, len(e.store.results.rows), resultsName)
 		}
 	}
 
 	return nil
+}
+
+func keysOf(jobs []job) []key {
+	keys := make([]key, 0, len(jobs))
+	for _, j := range jobs {
+		keys = append(keys, j.key())
+	}
+
+	return keys
+}
+
+func frontierKeys(jobs []job) []key {
+	var keys []key
+	for _, j := range jobs {
+		for _, v := range frontierVariants() {
+			keys = append(keys, job{scenario: j.scenario, variant: v, seed: j.seed}.key())
+		}
+	}
+
+	return keys
 }

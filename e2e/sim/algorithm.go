@@ -50,7 +50,7 @@ type Params struct {
 }
 
 // Algorithms lists the names that New knows.
-func Algorithms() []string { return []string{"gbrcc", "seed", "gcc", "fixed", "oracle"} }
+func Algorithms() []string { return []string{"gbrcc", "seed", "gcc", "fixed", "causal", "oracle"} }
 
 // newAlgorithm makes an algorithm by name.
 func newAlgorithm(name string, l Limits, p Params, world *world) (Algorithm, error) {
@@ -87,11 +87,21 @@ func newAlgorithm(name string, l Limits, p Params, world *world) (Algorithm, err
 		}
 
 		return fixed(min(bps, l.MaxBps)), nil
+	case "causal":
+		return &causal{world: world, limits: l}, nil
 	case "oracle":
 		return newOracle(world, p.Horizon, l), nil
 	default:
 		return nil, fmt.Errorf("sim: unknown algorithm %q, choose from %s", name, strings.Join(Algorithms(), ", "))
 	}
+}
+
+// Check tells, without running anything, what Run would say about a scenario's
+// algorithm and its parameters.
+func Check(sc Scenario, alg string, p Params) error {
+	_, err := newAlgorithm(alg, sc.Limits, p, &world{})
+
+	return err
 }
 
 // KnownAlgorithm tells whether name is one of Algorithms.

@@ -18,9 +18,11 @@
 //	scenario.go   what a run is: capacity, path, telemetry, source; the catalogue
 //	algorithm.go  what is compared, by name
 //	oracle.go     the clairvoyant sender
+//	causal.go     the sender that knows the past
 //	source.go     the encoder model
 //	receiver.go   arrivals, feedback, frames, playout
 //	run.go        the event loop
+//	observe.go    what a run looks like over time
 //	result.go     what a run reports
 //
 // Nothing here reads a clock. A Runner is not safe for concurrent use; separate

@@ -6,18 +6,17 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
-	"github.com/gbrcc/gbrcc/gbr"
-	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// world is what only the clairvoyant may look at.
+// world is what only the references, causal and oracle, may look at.
 type world struct {
 	start time.Time
 	trace cell.Trace
 	// backlog is what is queued in the pacer and in the phone, in link bytes.
 	backlog func() int
-	// pathBps limits the path after the radio; 0 for no limit.
-	pathBps int
+	// pathBps limits the path after the radio from pathFrom on; 0 for no limit.
+	pathBps  int
+	pathFrom time.Duration
 }
 
 // defaultHorizon is one frame at 30 fps.
@@ -31,6 +30,7 @@ const pipeline = 4 * time.Millisecond
 // oracle is the clairvoyant sender: it knows the coming capacity and sizes each
 // frame so that it, and what is still queued, fits into the horizon.
 type oracle struct {
+	deaf
 	world   *world
 	horizon time.Duration
 	limits  Limits
@@ -41,14 +41,8 @@ func newOracle(w *world, horizon time.Duration, l Limits) *oracle {
 		horizon = defaultHorizon
 	}
 
-	return &oracle{w, horizon, l}
+	return &oracle{world: w, horizon: horizon, limits: l}
 }
-
-func (*oracle) OnPacketSent(time.Time, gcc.SentPacket) {}
-func (*oracle) OnFeedback(time.Time, gcc.Feedback)     {}
-func (*oracle) OnTelemetry(time.Time, gbr.Telemetry)   {}
-func (*oracle) OnTimeout(time.Time)                    {}
-func (*oracle) NextTimeout() time.Time                 { return time.Time{} }
 
 // Rates has no meaning for the encoder, which obeys the budget; the pacer lets
 // everything through.
@@ -62,13 +56,16 @@ func (o *oracle) frameBudget(now time.Time) (int, bool) {
 	}
 	// One frame may use one frame interval's worth, however far it sees:
 	// what the horizon buys is to keep a queue of up to its length.
-	room = min(room, float64(o.limits.MaxBps)/8*frameInterval)
-	if o.world.pathBps > 0 {
-		room = min(room, float64(o.world.pathBps)/8*frameInterval)
-	}
-	packets := int(room)/(maxPayload+headerBytes) + 1
+	return mediaBudget(room, o.limits, o.world.path(now)), true
+}
 
-	return max(minFrame, int(room)-packets*headerBytes), true
+// path is the rate limit behind the radio now, 0 for none.
+func (w *world) path(now time.Time) int {
+	if now.Sub(w.start) < w.pathFrom {
+		return 0
+	}
+
+	return w.pathBps
 }
 
 // frameInterval is in seconds.

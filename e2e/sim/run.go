@@ -24,19 +24,10 @@ const (
 	maxPacerQueue = 2 * time.Second
 )
 
-// Point is the state at one instant of a run, for plots.
-type Point struct {
-	At           time.Duration
-	CapacityBps  int
-	TargetBps    int
-	PacingBps    int
-	Backlog      int
-	PacerBacklog int
-}
-
 // Options are what a run may be asked for beside its result.
 type Options struct {
-	// Observe, when not nil, gets a Point every ObserveEvery.
+	// Observe, when not nil, gets a Point for every ObserveEvery of the run, in
+	// order, when the run is over. It does not change the run.
 	Observe      func(Point)
 	ObserveEvery time.Duration
 	// Recorder, when not nil, gets the controller's inputs and decisions.
@@ -54,7 +45,12 @@ func Run(sc Scenario, alg string, seed uint64, p Params, opts Options) (Result, 
 		return Result{}, err
 	}
 
-	return r.result(), nil
+	res := r.result()
+	for _, p := range r.points {
+		opts.Observe(p)
+	}
+
+	return res, nil
 }
 
 type timedFeedback struct {
@@ -92,7 +88,9 @@ type run struct {
 	deframer  diag.Deframer
 	assembler *ratio.Assembler
 	nextBeat  time.Time
-	nextPoint time.Time
+
+	points  []Point // one for every ObserveEvery; none when nobody looks
+	pointed int     // of which the state is filled in
 
 	ueQueue, senderQueue, rtt, targets qoe.Series
 	goodBytes                          int
@@ -125,7 +123,7 @@ func newRun(sc Scenario, name string, seed uint64, p Params, opts Options) (*run
 	if r.assembler, err = ratio.New(ratio.Config{ExtendedBSR: cc.ExtendedBSR}); err != nil {
 		return nil, err
 	}
-	w := &world{start: start, trace: r.trace, pathBps: cc.Path.RateBps, backlog: func() int {
+	w := &world{start: start, trace: r.trace, pathBps: cc.Path.RateBps, pathFrom: cc.Path.RateFrom, backlog: func() int {
 		return r.cell.Backlog() + r.pacer.Bytes()
 	}}
 	p.GBR.Recorder = opts.Recorder
@@ -140,10 +138,7 @@ func newRun(sc Scenario, name string, seed uint64, p Params, opts Options) (*run
 	r.rcv = newReceiver(&r.packets, start)
 	r.nextFb = start.Add(sc.FeedbackEvery)
 	r.nextBeat = start
-	r.nextPoint = start
-	if opts.Observe == nil || opts.ObserveEvery <= 0 {
-		r.nextPoint = time.Time{}
-	}
+	r.points = newPoints(sc, opts)
 
 	return r, nil
 }
@@ -189,7 +184,6 @@ func (r *run) next() time.Time {
 	add(r.cell.NextTimeout())
 	add(r.pacer.NextSend(r.now))
 	add(r.alg.NextTimeout())
-	add(r.nextPoint)
 	if len(r.feedback) > 0 {
 		add(r.feedback[0].at)
 	}
@@ -277,6 +271,7 @@ func (r *run) arrive(d cell.Delivery) {
 		r.senderQueue.Add(ms(d.LeftPhone.Sub(p.queuedAt)))
 		r.rtt.Add(ms(d.At.Sub(p.sentAt) + r.sc.ReturnDelay))
 	}
+	r.observeDelivery(d, p, first)
 	if !first {
 		return
 	}
@@ -412,22 +407,6 @@ func (r *run) feedbackLeaves() {
 	}
 }
 
-func (r *run) observe() {
-	if !due(r.nextPoint, r.now) {
-		return
-	}
-	every := r.opts.ObserveEvery
-	at := r.now.Sub(r.start)
-	rates := r.alg.Rates()
-	r.opts.Observe(Point{
-		At:          at,
-		CapacityBps: r.trace.MeanBps(at, at+every),
-		TargetBps:   rates.TargetBps, PacingBps: rates.PacingBps,
-		Backlog: r.cell.Backlog(), PacerBacklog: r.pacer.Bytes(),
-	})
-	r.nextPoint = r.nextPoint.Add(every)
-}
-
 // result plays the frames out and sums up.
 func (r *run) result() Result {
 	seconds := (r.sc.Duration - r.sc.Warmup).Seconds()
@@ -459,6 +438,7 @@ func (r *run) result() Result {
 func (r *run) playout(res *Result) {
 	buffer := qoe.NewJitterBuffer(qoe.JitterBufferConfig{Epoch: r.start})
 	var report qoe.Report
+	var seen frozenTime
 	warm := false
 	for _, f := range r.frames {
 		capture := f.capture.Sub(r.start)
@@ -476,7 +456,9 @@ func (r *run) playout(res *Result) {
 			continue
 		}
 		report.OnFrame(render, render.Sub(f.capture))
+		r.observeFrame(&seen, render, render.Sub(f.capture))
 	}
+	r.observeEnd(&seen)
 	s := report.SummaryAt(r.end)
 	res.FramesRendered, res.FreezeCount = s.FramesRendered, s.FreezeCount
 	res.FreezeRatio = orElse(s.FreezeRatio, 1) // it never played

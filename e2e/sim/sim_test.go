@@ -99,7 +99,7 @@ func TestBytesSteerLikeRecords(t *testing.T) {
 // Whoever does not listen to telemetry is not touched by it: the comparison is
 // on equal terms.
 func TestTelemetryDoesNotTouchOthers(t *testing.T) {
-	for _, cc := range []string{"gcc", "fixed", "oracle"} {
+	for _, cc := range []string{"gcc", "fixed", "causal", "oracle"} {
 		var all []sim.Result
 		for _, name := range []string{"synth-lte", "telemetry-late", "telemetry-none"} {
 			r := run(t, scenario(t, name, 20*time.Second), cc, 3, sim.Options{})

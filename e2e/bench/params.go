@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/sim"
+)
+
+// param is one key of -set and -sweep.
+type param struct {
+	key, doc string
+	set      func(p *sim.Params, v float64)
+	// of tells which algorithms look at it.
+	of func(cc string) bool
+}
+
+func params() []param {
+	ms := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
+	only := func(name string) func(string) bool { return func(cc string) bool { return cc == name } }
+
+	return []param{
+		{"beta", "steepness of the gain per unit of ratio", func(p *sim.Params, v float64) { p.GBR.Beta = v }, hasInnerLoop},
+		{"target_ms", "queueing delay that the inner loop steers to", func(p *sim.Params, v float64) { p.GBR.TargetDelay = ms(v) }, hasInnerLoop},
+		{"zone_low", "neutral zone, lower edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneLow = v }, hasInnerLoop},
+		{"zone_high", "neutral zone, upper edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneHigh = v }, hasInnerLoop},
+		{"gain_min", "lowest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMin = v }, hasInnerLoop},
+		{"gain_max", "highest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMax = v }, hasInnerLoop},
+		{"ratio_weight", "newest ratio's weight in the average", func(p *sim.Params, v float64) { p.GBR.RatioWeight = v }, hasInnerLoop},
+		{"headroom", "growth is capped at this multiple of the acknowledged rate", func(p *sim.Params, v float64) { p.GBR.AckedHeadroom = v }, hasInnerLoop},
+		{"pacing", "pacing rate in multiples of the rate while telemetry is fresh", func(p *sim.Params, v float64) { p.GBR.PacingFactor = v }, hasInnerLoop},
+		{"fixed_kbps", "rate of the algorithm fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) }, only("fixed")},
+		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = ms(v) }, only("oracle")},
+	}
+}
+
+// references are not controllers: nobody can build them, or would.
+func references() []string { return []string{"fixed", "causal", "oracle"} }
+
+func isReference(cc string) bool { return slices.Contains(references(), cc) }
+
+func hasInnerLoop(cc string) bool { return !isReference(cc) && cc != "gcc" && cc != "pion" }
+
+func paramByKey(key string) (param, error) {
+	var keys []string
+	for _, q := range params() {
+		if q.key == key {
+			return q, nil
+		}
+		keys = append(keys, q.key)
+	}
+
+	return param{}, fmt.Errorf("unknown parameter %q, choose from %s", key, strings.Join(keys, ", "))
+}
+
+// setting is one key=value.
+type setting struct {
+	param param
+	value float64
+}
+
+func (s setting) String() string { return s.param.key + "=" + number(s.value) }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// sweep is the values of one key.
+type sweep struct {
+	param  param
+	values []float64
+}
+
+func parseSetting(s string) (setting, error) {
+	sw, err := parseSweep(s)
+	if err != nil {
+		return setting{}, err
+	}
+	if len(sw.values) != 1 {
+		return setting{}, fmt.Errorf("%s has %d values, which is for -sweep", sw.param.key, len(sw.values))
+	}
+
+	return setting{sw.param, sw.values[0]}, nil
+}
+
+func parseSweep(s string) (sweep, error) {
+	key, list, ok := strings.Cut(s, "=")
+	if !ok {
+		return sweep{}, errors.New("want key=value")
+	}
+	p, err := paramByKey(strings.TrimSpace(key))
+	if err != nil {
+		return sweep{}, err
+	}
+	sw := sweep{param: p}
+	for text := range strings.SplitSeq(list, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e9 {
+			return sweep{}, fmt.Errorf("%s: %q is not a number", key, text)
+		}
+		if slices.Contains(sw.values, v) {
+			return sweep{}, fmt.Errorf("%s: %s is there twice", key, number(v))
+		}
+		sw.values = append(sw.values, v)
+	}
+
+	return sw, nil
+}
+
+// variant is one algorithm with its parameters.
+type variant struct {
+	cc     string
+	label  string // "beta=10 target_ms=20": what differs from the defaults
+	params sim.Params
+	// swept are the values of the swept keys, in the order of -sweep.
+	swept []float64
+}
+
+// name is what a reader calls it.
+func (v variant) name() string { return strings.TrimSpace(v.cc + " " + v.label) }
+
+// variants are the points of the grid for one algorithm: one only if it does not
+// look at what is swept.
+func (o options) variants(cc string) []variant {
+	grid := [][]setting{nil}
+	for _, sw := range o.sweeps {
+		if !sw.param.of(cc) {
+			continue
+		}
+		var next [][]setting
+		for _, g := range grid {
+			for _, v := range sw.values {
+				next = append(next, append(slices.Clone(g), setting{sw.param, v}))
+			}
+		}
+		grid = next
+	}
+	var out []variant
+	for _, g := range grid {
+		v := variant{cc: cc}
+		for _, s := range g {
+			v.swept = append(v.swept, s.value)
+		}
+		// In the order of params, so that the order of flags does not matter.
+		var words []string
+		for _, p := range params() {
+			for _, s := range append(slices.Clone(o.settings), g...) {
+				if s.param.key == p.key && p.of(cc) {
+					s.param.set(&v.params, s.value)
+					words = append(words, s.String())
+				}
+			}
+		}
+		v.label = strings.Join(words, " ")
+		out = append(out, v)
+	}
+
+	return out
+}
+
+// checkParams finds parameters that are given twice or to no one, and values
+// that an algorithm refuses.
+func (o options) checkParams(scenarios []sim.Scenario) error {
+	var keys []string
+	check := func(flag string, p param) error {
+		if slices.Contains(keys, p.key) {
+			return fmt.Errorf("-%s %s: it is given twice", flag, p.key)
+		}
+		keys = append(keys, p.key)
+		if !slices.ContainsFunc(o.cc, p.of) {
+			return fmt.Errorf("-%s %s: no algorithm of -cc has it", flag, p.key)
+		}
+
+		return nil
+	}
+	for _, s := range o.settings {
+		if err := check("set", s.param); err != nil {
+			return err
+		}
+	}
+	for _, s := range o.sweeps {
+		if err := check("sweep", s.param); err != nil {
+			return err
+		}
+	}
+	for _, cc := range o.cc {
+		for _, v := range o.variants(cc) {
+			if err := sim.Check(scenarios[0], cc, v.params); err != nil {
+				return fmt.Errorf("%s: %w", v.name(), err)
+			}
+		}
+	}
+
+	return nil
+}

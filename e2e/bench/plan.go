@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/sim"
+)
+
+// record is a run as it is printed and kept.
+type record struct {
+	sim.Result
+	// Params is what -set and -sweep have changed for it, "beta=10 pacing=2".
+	Params string `json:"params"`
+}
+
+// key tells runs apart.
+type key struct {
+	scenario, cc, params string
+	seed                 uint64
+	seconds              float64
+}
+
+func (r record) key() key { return key{r.Scenario, r.CC, r.Params, r.Seed, r.DurationS} }
+
+func (r record) variant() variant { return variant{cc: r.CC, label: r.Params} }
+
+// job is one run to be had.
+type job struct {
+	scenario sim.Scenario
+	variant  variant
+	seed     uint64
+	// frontier is shared by the jobs of one scenario and seed.
+	frontier *frontier
+}
+
+func (j job) key() key {
+	return key{j.scenario.Name, j.variant.cc, j.variant.label, j.seed, j.scenario.Duration.Seconds()}
+}
+
+// frontier is the clairvoyant's runs on one scenario and seed, had once.
+type frontier struct {
+	once sync.Once
+	runs []sim.Result
+	err  error
+}
+
+// frontierVariants are the clairvoyant over the horizons, the shortest first.
+// It is free of encoder noise: it obeys its budget.
+func frontierVariants() []variant {
+	var vs []variant
+	for _, ms := range []int{33, 50, 66, 100} {
+		s := setting{param{key: "horizon_ms"}, float64(ms)}
+		vs = append(vs, variant{cc: "oracle", label: s.String(), params: sim.Params{Horizon: time.Duration(ms) * time.Millisecond}})
+	}
+
+	return vs
+}
+
+// plan is all jobs, in the order of the output.
+func (o options) plan(scenarios []sim.Scenario) []job {
+	var variants []variant
+	for _, cc := range o.cc {
+		variants = append(variants, o.variants(cc)...)
+	}
+	var jobs []job
+	for _, s := range scenarios {
+		for seed := 1; seed <= o.seeds; seed++ {
+			f := &frontier{}
+			for _, v := range variants {
+				jobs = append(jobs, job{s, v, uint64(seed), f})
+			}
+		}
+	}
+
+	return jobs
+}

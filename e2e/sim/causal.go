@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+package sim
+
+import (
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/gcc"
+)
+
+// causalWindow is how much of the past speaks for the next frame: two frames at
+// 30 fps, long enough to even out single TTIs, short enough for a fading dip.
+const causalWindow = 66 * time.Millisecond
+
+// causal is what a sender could do that knows the past exactly and at once, but
+// not the future: each frame gets what the link carried lately, less what is
+// still queued. A real controller sees the same later and less exactly.
+type causal struct {
+	deaf
+	world  *world
+	limits Limits
+}
+
+// Rates has no meaning for the encoder, which obeys the budget.
+func (c *causal) Rates() Rates { return Rates{c.limits.MaxBps, 1_000_000_000} }
+
+func (c *causal) frameBudget(now time.Time) (int, bool) {
+	to := now.Sub(c.world.start)
+	recent := c.limits.StartBps // nothing is known of the link at its first frame
+	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
+		recent = c.world.trace.MeanBps(from, to)
+	}
+	room := float64(recent)/8*frameInterval - float64(c.world.backlog())
+
+	return mediaBudget(room, c.limits, c.world.path(now)), true
+}
+
+// mediaBudget is the payload of a frame that may have room bytes on the link,
+// but not more than the limits and the path carry in one frame interval.
+func mediaBudget(room float64, l Limits, pathBps int) int {
+	room = min(room, float64(l.MaxBps)/8*frameInterval)
+	if pathBps > 0 {
+		room = min(room, float64(pathBps)/8*frameInterval)
+	}
+	packets := int(room)/(maxPayload+headerBytes) + 1
+
+	return max(minFrame, int(room)-packets*headerBytes)
+}
+
+// deaf is an algorithm's ears when it looks at the world instead.
+type deaf struct{}
+
+func (deaf) OnPacketSent(time.Time, gcc.SentPacket) {}
+func (deaf) OnFeedback(time.Time, gcc.Feedback)     {}
+func (deaf) OnTelemetry(time.Time, gbr.Telemetry)   {}
+func (deaf) OnTimeout(time.Time)                    {}
+func (deaf) NextTimeout() time.Time                 { return time.Time{} }
