@@ -151,6 +151,13 @@ func TestStarvationCutsAndIdleDoesNot(t *testing.T) {
 	}
 	for range 70 {
 		now = now.Add(T)
+		e.OnSample(now, gbr.Sample{At: now, Window: T, Reported: 5000, Flags: gbr.FlagFirstGrant})
+	}
+	if outer.rate != 2_000_000 {
+		t.Errorf("waiting for the first grant moved the rate to %d", outer.rate)
+	}
+	for range 70 {
+		now = now.Add(T)
 		e.OnSample(now, gbr.Sample{At: now, Window: T, Reported: 5000})
 	}
 	within(t, "after 350 ms without a grant", float64(outer.rate)/2e6, math.Pow(0.99, 70), 0.02, "x")

@@ -75,7 +75,9 @@ func (in *inner) onSample(now time.Time, s Sample) (float64, verdict) {
 	}
 	in.lastAt[s.RAT] = at
 	ratio, ok := s.Ratio()
-	if !ok {
+	if !ok || s.Granted == 0 && s.Flags&FlagFirstGrant != 0 {
+		// Data that waits for its scheduling request to be answered is not
+		// starved yet; if it is, the next windows say so.
 		return 1, verdictIdle
 	}
 	// Above 1 the radio took all there was; how much more is noise of the

@@ -97,8 +97,8 @@ type Grant struct {
 	Cell int
 }
 
-// Report is one BSR as sent to the base station: the queue was within
-// [Low, High] bytes. High is -1 when the table's last bin has no upper edge.
+// Report is one BSR as sent to the base station, or the modem's own count of its
+// queue where it tells no BSRs: the queue was within [Low, High] bytes. High is -1 when the table's last bin has no upper edge.
 type Report struct {
 	At        time.Time
 	Low, High int

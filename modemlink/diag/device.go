@@ -11,57 +11,92 @@ import (
 // What the kernel's diagnostic device gives and takes, and the arguments of its
 // ioctls. Opening it is the live source's business.
 //
-//	read:  20 00 00 00 | [token i32] | buffers u32 | buffers of (length u32 | bytes)
+//	read:  20 00 00 00 | [token i32] | buffers u32 | buffers of ([token i32] | length u32 | bytes)
 //	write: 20 00 00 00 | [token i32] | HDLC frame
 //
-// The token, negative, is there when the modem is an external one. The bytes are
-// FormatHDLC.
-const deviceUserData = 0x20
+// The token, negative, is there when the modem is an external one; kernels differ
+// in which of the two places a read has it. The bytes are FormatHDLC. The router
+// of newer phones has the same messages.
+const (
+	deviceDeinit   = 0x10
+	deviceUserData = 0x20
+)
 
-// ErrNotData is a buffer of the device with something else than modem data.
-var ErrNotData = errors.New("diag: not modem data")
+// What a read may have instead of modem data.
+var (
+	// ErrNotData is something else, such as log masks.
+	ErrNotData = errors.New("diag: not modem data")
+	// ErrDeviceEnd is the last message: a reader is to close the device.
+	ErrDeviceEnd = errors.New("diag: the device ends")
+)
 
 // ParseDeviceRead calls fn with each piece of HDLC bytes in what one read from the
-// device gave; token is 0 for the phone's own modem. The error is ErrNotData
-// or ErrTruncated; the pieces before it were given.
+// device gave, in order; token is 0 for the phone's own modem. The error is
+// ErrNotData, ErrDeviceEnd or ErrTruncated; pieces before it were given, and what
+// is there of one that was cut off. Pieces alias b and do not overlap; fn may
+// overwrite all of b up to the end of its piece.
 func ParseDeviceRead(b []byte, fn func(token int32, data []byte)) error {
-	const word = 4
-	if len(b) < 2*word {
+	d := deviceRead{b: b}
+	switch kind := d.word(); {
+	case d.short:
 		return fmt.Errorf("%w: device buffer", ErrTruncated)
-	}
-	if kind := binary.LittleEndian.Uint32(b); kind != deviceUserData {
+	case kind == deviceDeinit:
+		return ErrDeviceEnd
+	case kind != deviceUserData:
 		return fmt.Errorf("%w: type %#x", ErrNotData, kind)
 	}
-	b = b[word:]
-	// No read has 2^31 buffers: a negative number is the token.
-	token := int32(binary.LittleEndian.Uint32(b))
-	if token < 0 {
-		if b = b[word:]; len(b) < word {
-			return fmt.Errorf("%w: device buffer", ErrTruncated)
-		}
+	// No read has 2^31 buffers, and no buffer 2^31 bytes: a negative number is the
+	// token.
+	n := d.word()
+	all := int32(n)
+	if all < 0 {
+		n = d.word()
 	} else {
-		token = 0
+		all = 0
 	}
-	n := binary.LittleEndian.Uint32(b)
-	b = b[word:]
-	for ; n > 0; n-- {
-		if len(b) < word {
-			return fmt.Errorf("%w: device buffer", ErrTruncated)
+	for ; n > 0 && !d.short; n-- {
+		size, token := d.word(), all
+		if t := int32(size); t < 0 {
+			size, token = d.word(), t
 		}
-		size := binary.LittleEndian.Uint32(b)
-		b = b[word:]
-		if uint64(size) > uint64(len(b)) {
-			return fmt.Errorf("%w: device buffer", ErrTruncated)
+		if d.short {
+			break
 		}
-		fn(token, b[:size:size])
-		b = b[size:]
+		data := d.b[:min(uint64(size), uint64(len(d.b)))]
+		d.short = uint64(size) > uint64(len(data))
+		d.b = d.b[len(data):]
+		if len(data) > 0 || !d.short {
+			fn(token, data[:len(data):len(data)])
+		}
+	}
+	if d.short {
+		return fmt.Errorf("%w: device buffer", ErrTruncated)
 	}
 
 	return nil
 }
 
+// deviceRead is what is left of a read.
+type deviceRead struct {
+	b     []byte
+	short bool // a number was missing
+}
+
+func (d *deviceRead) word() uint32 {
+	const size = 4
+	if len(d.b) < size {
+		d.short = true
+
+		return 0
+	}
+	v := binary.LittleEndian.Uint32(d.b)
+	d.b = d.b[size:]
+
+	return v
+}
+
 // AppendDeviceRead appends what a read from the device gives, the inverse of
-// ParseDeviceRead. token is 0 or negative.
+// ParseDeviceRead. token is 0 or negative; it is put before the number of buffers.
 func AppendDeviceRead(dst []byte, token int32, pieces ...[]byte) []byte {
 	dst = appendDeviceHeader(dst, token)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(pieces)))

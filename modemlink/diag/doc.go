@@ -11,7 +11,8 @@
 //	command <- BuildLogMask, AppendLogMaskSet
 //
 // [Decoder] is the upper row in one, with counters; [Details] gives tools the
-// values in the middle of it.
+// values in the middle of it, and [RRCConfigs] makes records of RRC messages,
+// which the row leaves out.
 //
 // # Files
 //

@@ -13,7 +13,7 @@ const (
 	KindGrant Kind = iota + 1
 	// KindBSR is one buffer status report on air: TTI, Form, Trigger, LCGs, Index.
 	KindBSR
-	// KindConfig is a MAC configuration: PeriodicBSR, RetxBSR.
+	// KindConfig is a MAC configuration: PeriodicBSR, RetxBSR, ExtendedBSR.
 	KindConfig
 	// KindBuffer is what waits in the phone, not quantised and not told to
 	// the base station: TTI, AgeMs, Queued, Signalling.
@@ -102,9 +102,12 @@ type Record struct {
 	LCGs  uint8
 	Index [MaxLCG]uint8
 
-	// PeriodicBSR and RetxBSR are timers; PeriodicBSR is Infinite for
-	// "infinity".
+	// PeriodicBSR and RetxBSR are timers, 0 when the record does not tell;
+	// PeriodicBSR is Infinite for "infinity".
 	PeriodicBSR, RetxBSR time.Duration
+	// ExtendedBSR is extendedBSR-Sizes of LTE, when HasExtendedBSR: the buffer
+	// sizes are of TS 36.321 table 6.1.3.1-2.
+	ExtendedBSR, HasExtendedBSR bool
 }
 
 // Infinite stands for a timer that never fires.

@@ -25,6 +25,8 @@ var (
 type RRCConfigs struct {
 	radios map[uint32]*rrcRadio
 	found  []rrc.Config
+	// channel is that of the packet.
+	channel rrc.Channel
 }
 
 // maxRRCRadios bounds the state against a stream of nonsense; a phone has two.
@@ -38,10 +40,11 @@ type rrcRadio struct {
 }
 
 // OnPacket appends the KindConfig records of an RRC message to dst, and returns
-// what the message configures, valid until the next call. An LTE configuration
-// makes no record once B060 has told of the radio: that is what is in force, a
-// message only what was asked for. Neither does one without periodicBSR-Timer,
-// which leaves T as it is.
+// what the message configures, valid until the next call. The timers of LTE are
+// not in the record once B060 has told of the radio: that is what is in force, a
+// message only what was asked for. What a message does not tell stays as it is,
+// but for extendedBSR-Sizes in the first message of a connection, which begins
+// with the default configuration. Without anything told there is no record.
 //
 // Packets of other log codes give nothing and no error. Else the error is
 // ErrRRCChannel, ErrRRCPart, that of the code's walk (WalkB0C0, WalkB821), or
@@ -69,17 +72,20 @@ func (c *RRCConfigs) OnPacket(p Packet, dst []Record) ([]Record, []rrc.Config, e
 	}
 	radio := c.radio(p.Radio)
 	for _, cfg := range c.found {
-		if !cfg.HasPeriodic || cfg.RAT == rrc.LTE && radio != nil && radio.b060 {
-			continue
-		}
-		r := Record{
-			Code: p.Code, Kind: KindConfig, RAT: LTE, Radio: p.Radio, Logged: p.Logged,
-			PeriodicBSR: cfg.Periodic, RetxBSR: cfg.Retx,
-		}
+		r := Record{Code: p.Code, Kind: KindConfig, RAT: LTE, Radio: p.Radio, Logged: p.Logged}
 		if cfg.RAT == rrc.NR {
 			r.RAT = NR
 		}
-		dst = append(dst, r)
+		if cfg.HasPeriodic && (r.RAT == NR || radio == nil || !radio.b060) {
+			r.PeriodicBSR, r.RetxBSR = cfg.Periodic, cfg.Retx
+		}
+		r.ExtendedBSR, r.HasExtendedBSR = cfg.ExtendedBSR, cfg.HasExtendedBSR
+		if r.RAT == LTE && c.channel == rrc.LTECCCH {
+			r.HasExtendedBSR = true // TS 36.331 5.3.3.2, 5.3.7.2 and 9.2.2
+		}
+		if r.PeriodicBSR != 0 || r.HasExtendedBSR {
+			dst = append(dst, r)
+		}
 	}
 
 	return dst, c.found, err
@@ -87,7 +93,7 @@ func (c *RRCConfigs) OnPacket(p Packet, dst []Record) ([]Record, []rrc.Config, e
 
 // walk joins the parts of a message and looks into the whole.
 func (c *RRCConfigs) walk(p Packet, channel rrc.Channel, segment uint8, payload []byte) (err error) {
-	if channel == 0 {
+	if c.channel = channel; channel == 0 {
 		return ErrRRCChannel
 	}
 	msg, ok := payload, segment == 0
@@ -117,6 +123,39 @@ func (c *RRCConfigs) radio(id uint32) *rrcRadio {
 	}
 
 	return r
+}
+
+// RRCOutcome says in a few words what became of an RRC message, by what OnPacket
+// returned for it. There are few different ones and they quote nothing, so they
+// are fit to count by.
+func RRCOutcome(found []rrc.Config, err error) string {
+	var skipped *rrc.SkippedError
+	what := ""
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrRRCChannel):
+		return "not looked at: the channel brings no MAC configuration"
+	case errors.Is(err, ErrRRCPart):
+		return "part of a message: looked at when whole"
+	case errors.Is(err, rrc.ErrNoMAC):
+		return "walked: no MAC configuration in it"
+	case errors.As(err, &skipped):
+		what = "stopped at what is not modelled: " + skipped.Field
+	case errors.Is(err, rrc.ErrTruncated):
+		what = "stopped: the message ends early"
+	case errors.Is(err, rrc.ErrMalformed):
+		what = "stopped: a value is out of range"
+	default:
+		return "not looked at: the log packet was not decoded"
+	}
+	switch {
+	case len(found) == 0:
+		return what
+	case what != "":
+		return "walked: MAC configuration found, then " + what
+	default:
+		return "walked: MAC configuration found"
+	}
 }
 
 // lteChannel is how the walk is to read a B0C0 message; 0 for not at all.

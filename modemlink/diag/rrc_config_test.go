@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -37,9 +38,27 @@ func rrcBody(nr bool, pdu byte, payload []byte) []byte {
 //	mac: explicit | no extension, 100 | ul-SCH 010, sf5 0000, sf320 000, TTI bundling 0 | alignment 000
 func setupSF5(tb testing.TB) []byte {
 	tb.Helper()
+
+	return setup(tb, "0100"+"01"+"0000"+"000"+"0"+"000")
+}
+
+// setupExtended is the same with extendedBSR-Sizes, or without in an extension
+// that has room for it: two extension additions of which the second is there, an
+// octet long: mac-MainConfig-v1020 with sCellDeactivationTimer,
+// extendedBSR-Sizes and extendedPHR optional.
+func setupExtended(tb testing.TB, on bool) []byte {
+	tb.Helper()
+	bit := map[bool]string{true: "1", false: "0"}[on]
+
+	return setup(tb, "1100"+"01"+"0000"+"000"+"0"+"000"+"0"+"000001"+"01"+"00000001"+"1"+"0"+bit+"0"+"0000")
+}
+
+// setup is an RRCConnectionSetup with a mac-MainConfig of these bits.
+func setup(tb testing.TB, mac string) []byte {
+	tb.Helper()
 	var out []byte
 	n := 0
-	for _, c := range "0" + "11" + "00" + "0" + "000" + "0" + "0" + "000100" + "0" + "0100" + "01" + "0000" + "000" + "0" + "000" {
+	for _, c := range "0" + "11" + "00" + "0" + "000" + "0" + "0" + "000100" + "0" + mac {
 		if n%8 == 0 {
 			out = append(out, 0)
 		}
@@ -58,12 +77,12 @@ func setupSF5(tb testing.TB) []byte {
 func TestRRCConfigs(t *testing.T) {
 	const dlCCCH, ulDCCH = 12, 15 // of version 9
 	msg := setupSF5(t)
-	setup := Packet{Code: LogB0C0, Logged: 7, Radio: 2, Body: rrcBody(false, dlCCCH, msg)}
+	packet := Packet{Code: LogB0C0, Logged: 7, Radio: 2, Body: rrcBody(false, dlCCCH, msg)}
 	var c RRCConfigs
-	recs, configs, err := c.OnPacket(setup, nil)
+	recs, configs, err := c.OnPacket(packet, nil)
 	want := Record{
 		Code: LogB0C0, Kind: KindConfig, RAT: LTE, Radio: 2, Logged: 7,
-		PeriodicBSR: 5 * time.Millisecond, RetxBSR: 320 * time.Millisecond,
+		PeriodicBSR: 5 * time.Millisecond, RetxBSR: 320 * time.Millisecond, HasExtendedBSR: true,
 	}
 	if err != nil || len(configs) != 1 || !slices.Equal(recs, []Record{want}) {
 		t.Fatalf("%+v, %+v, %v; want %+v", recs, configs, err, want)
@@ -72,11 +91,12 @@ func TestRRCConfigs(t *testing.T) {
 	if _, _, err := c.OnPacket(Packet{Code: LogB060, Radio: 2}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if recs, configs, err := c.OnPacket(setup, nil); err != nil || len(configs) != 1 || len(recs) != 0 {
-		t.Errorf("after B060: %+v, %+v, %v", recs, configs, err)
+	want.PeriodicBSR, want.RetxBSR = 0, 0
+	if recs, configs, err := c.OnPacket(packet, nil); err != nil || len(configs) != 1 || !slices.Equal(recs, []Record{want}) {
+		t.Errorf("after B060: %+v, %+v, %v; want %+v", recs, configs, err, want)
 	}
-	setup.Radio = 1
-	if recs, _, _ := c.OnPacket(setup, nil); len(recs) != 1 {
+	packet.Radio = 1
+	if recs, _, _ := c.OnPacket(packet, nil); len(recs) != 1 {
 		t.Errorf("other radio: %+v", recs)
 	}
 	for name, tc := range map[string]struct {
@@ -95,13 +115,49 @@ func TestRRCConfigs(t *testing.T) {
 	}
 	// Many radios cost no more memory, and whole messages are still read.
 	for id := range uint32(100) {
-		setup.Radio = id
-		if recs, _, err := c.OnPacket(setup, nil); err != nil || len(recs) != 1 && id != 2 {
+		packet.Radio = id
+		if recs, _, err := c.OnPacket(packet, nil); err != nil || len(recs) != 1 {
 			t.Fatalf("radio %d: %+v, %v", id, recs, err)
 		}
 	}
 	if len(c.radios) > maxRRCRadios {
 		t.Errorf("%d radios are kept", len(c.radios))
+	}
+}
+
+// The buffer sizes are told, and a new connection has the usual ones.
+func TestRRCConfigsExtendedBSR(t *testing.T) {
+	var c RRCConfigs
+	for i, tc := range []struct {
+		msg  []byte
+		want bool
+	}{{setupSF5(t), false}, {setupExtended(t, true), true}, {setupSF5(t), false}, {setupExtended(t, true), true}, {setupExtended(t, false), false}} {
+		recs, _, err := c.OnPacket(Packet{Code: LogB0C0, Body: rrcBody(false, 12, tc.msg)}, nil)
+		if err != nil || len(recs) != 1 || !recs[0].HasExtendedBSR || recs[0].ExtendedBSR != tc.want || recs[0].PeriodicBSR != 5*time.Millisecond {
+			t.Errorf("%d: %+v, %v; want %t", i, recs, err, tc.want)
+		}
+	}
+}
+
+func TestRRCOutcome(t *testing.T) {
+	one := []rrc.Config{{}}
+	for want, tc := range map[string]struct {
+		found []rrc.Config
+		err   error
+	}{
+		"walked: MAC configuration found":                                          {one, nil},
+		"walked: MAC configuration found, then stopped at what is not modelled: x": {one, fmt.Errorf("y: %w", &rrc.SkippedError{Field: "x"})},
+		"stopped at what is not modelled: x":                                       {nil, &rrc.SkippedError{Field: "x"}},
+		"walked: no MAC configuration in it":                                       {nil, rrc.ErrNoMAC},
+		"stopped: the message ends early":                                          {nil, rrc.ErrTruncated},
+		"stopped: a value is out of range":                                         {nil, rrc.ErrMalformed},
+		"part of a message: looked at when whole":                                  {nil, ErrRRCPart},
+		"not looked at: the channel brings no MAC configuration":                   {nil, ErrRRCChannel},
+		"not looked at: the log packet was not decoded":                            {nil, &UnsupportedVersionError{Code: LogB0C0, Version: 250}},
+	} {
+		if got := RRCOutcome(tc.found, tc.err); got != want {
+			t.Errorf("%v: %q, want %q", tc.err, got, want)
+		}
 	}
 }
 

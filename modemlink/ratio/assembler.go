@@ -34,6 +34,8 @@ type Stats struct {
 	// before the other radio was added; Summed with the other one's bytes,
 	// Corrected told anew.
 	Samples, Starved, Idle, Summed, Corrected uint64
+	// Own is how often the phone's own queue was taken for a report.
+	Own uint64
 	// Abandoned backlogs ended because the modem fell silent.
 	Abandoned uint64
 	// Restarts of the time line: cell changes, modem resets.
@@ -180,6 +182,10 @@ func (a *Assembler) begin(at time.Time) {
 
 func (a *Assembler) record(r *diag.Record) {
 	if r.Kind == diag.KindBuffer {
+		if r.RAT == diag.LTE && r.Radio == a.radio && r.TTI < wrap && r.AgeMs >= 0 && r.AgeMs < maxAgeLogged {
+			a.lte.onQueue(r)
+		}
+
 		return
 	}
 	a.stats.Records++

@@ -22,7 +22,7 @@ func replay(tb testing.TB, a *Assembler, name string, config bool, sink func(now
 		tb.Fatal(err)
 	}
 	var (
-		d    diag.Decoder
+		d    = diag.Decoder{Buffers: true}
 		recs []diag.Record
 		at   time.Time
 	)
@@ -66,8 +66,10 @@ func TestCaptures(t *testing.T) {
 		{"mi_att", false, 5 * time.Millisecond, 9 * time.Millisecond, [2]int{150, 220}, [2]int{10, 40}, [2]float64{0.01, 0.1}},
 		{"mi_tmobile", false, 20 * time.Millisecond, 7 * time.Millisecond, [2]int{40, 60}, [2]int{60, 100}, [2]float64{0.9, 1.6}},
 		{"mi_att_iphone", true, 5 * time.Millisecond, 0, [2]int{1, 3}, [2]int{2, 6}, [2]float64{0.5, 2}},
-		{"mi_pixel5", true, 0, 0, [2]int{0, 0}, [2]int{0, 0}, [2]float64{0, 0}},         // padding BSRs alone
-		{"mi_latency_sample", true, 0, 0, [2]int{0, 0}, [2]int{0, 0}, [2]float64{0, 0}}, // grants alone
+		{"mi_pixel5", true, 0, 0, [2]int{0, 0}, [2]int{0, 0}, [2]float64{0, 0}}, // padding BSRs alone
+		// Grants and the phone's own queue: packets of 65 bytes, each in one grant
+		// of 97 to 145.
+		{"mi_latency_sample", true, 0, 0, [2]int{1900, 2200}, [2]int{650, 800}, [2]float64{1.5, 2}},
 	} {
 		a := newAssembler(t, Config{})
 		var ratios []float64
@@ -75,6 +77,11 @@ func TestCaptures(t *testing.T) {
 		replay(t, a, c.name, c.config, func(now time.Time, tel gbr.Telemetry) {
 			grants += len(tel.Grants)
 			reports += len(tel.Reports)
+			for _, r := range tel.Reports {
+				if r.At.After(now) {
+					t.Fatalf("%s: report of %v told at %v", c.name, r.At, now)
+				}
+			}
 			for _, s := range tel.Samples {
 				eta, ok := s.Ratio()
 				if !ok {

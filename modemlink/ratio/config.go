@@ -25,7 +25,8 @@ type Config struct {
 	// period of the usual TDD patterns.
 	NRPeriod, NRLag time.Duration
 	// ExtendedBSR selects the extended buffer size table of LTE
-	// (extendedBSR-Sizes).
+	// (extendedBSR-Sizes), whatever the records say. False: as the MAC
+	// configuration records tell, the usual table until then.
 	ExtendedBSR bool
 	// LCGs is the set of logical channel groups with user data, bit i for
 	// LCG i. 0: all groups.

@@ -78,6 +78,29 @@
 // has passed since the last border. Some do not tell the carrier either:
 // several blocks that one log packet has of one slot are of several carriers.
 //
+// # Sources
+//
+// On LTE reports are the BSRs of B064. Where a modem tells of grants (B139) for
+// a second, or two if it has told of transport blocks before, and of no
+// transport block meanwhile, the phone's own queue (B066, diag.KindBuffer) is
+// taken for reports instead: user data alone, in the first TTI in which
+// something waits, then every T (5 ms while T is unknown) and in the first in
+// which nothing does. Low and high are both the exact figure. The queue of a
+// TTI is what its transmission left over, so that windows begin after it, as
+// with BSRs. As soon as B064 comes, its BSRs win, and the queue changes nothing.
+//
+// It is second choice: the base station was not told this. It hears of new data
+// by a scheduling request and a BSR, so the first windows of a busy period,
+// until its first transmission, are short of grants on a free link too. They
+// bear FirstGrant, for 2 L or 20 ms. A small packet on a free link thus gives a
+// window or two of 0 and then a ratio above 1, where a BSR gives the latter
+// alone or nothing: take sums rather than single windows, and compare no ratio
+// with one of BSRs. L is not learned from them, since what is sent first answers
+// the scheduling request.
+//
+// A packet in which nothing was sent does not tell its TTIs. Its stamp does, by
+// that of another one.
+//
 // # Both radios (EN-DC)
 //
 // LTE and NR of one phone have frames, lags and timers of their own: each is a
@@ -104,9 +127,10 @@
 // # Flags
 //
 //   - FirstGrant: nothing was sent in the 2 L, at least 20 ms, before the
-//     window's BSR. Silence is ended by a scheduling request, and its grant's
-//     size knows nothing of the queue; so it is at the end of an outage, where
-//     the grant may also be one of an older report.
+//     window's BSR (of the phone's own queue: before data came, and from then
+//     on). Silence is ended by a scheduling request, and its grant's size knows
+//     nothing of the queue; so it is at the end of an outage, where the grant
+//     may also be one of an older report.
 //   - Corrected: a grant of a window came within 200 ms after it was told. At the
 //     end of that log packet the window is told again, once, with the same At.
 //     Only its grants are new: reports of windows that followed from it stay.
@@ -123,7 +147,8 @@
 // hold was not there. The hold is learned from how late records come, because a
 // diagnostic buffer may deliver in bursts. Without a BSR between, "starved" is
 // told after 20 silent TTIs already, before B064 can tell of the BSRs before
-// the silence: none of them can say that the queue is empty.
+// the silence: none of them can say that the queue is empty. B066 is up to 40 ms
+// old and tells of silent TTIs too, so there nothing is told before it.
 //
 // Both codes tell of the same first transmission; per TTI the first to tell
 // counts. They agree on real phones, and B139 comes first.
@@ -133,6 +158,7 @@
 //	config.go     hints
 //	assembler.go  Assembler: records in, telemetry out; both legs
 //	leg.go        one radio: its records, what is known of it
+//	own.go        the phone's own queue, where there are no BSRs
 //	endc.go       what one radio adds to a window of the other
 //	clock.go      frame numbers to the local clock, cell changes
 //	ring.go       grants by TTI
@@ -143,7 +169,9 @@
 // # Units
 //
 // Bytes; TTIs of 1 ms counted without wrap; local times with µs resolution.
-// T and L are [gbr.RadioConfig] Period and Lag.
+// T and L are [gbr.RadioConfig] Period and Lag. T and the table of LTE's buffer
+// sizes are those of the last record that told, be it of B060 or of RRC messages
+// (diag.RRCConfigs).
 //
 // An Assembler follows one SIM of the phone at a time (diag.Record.Radio). It is
 // pure and not safe for concurrent use.

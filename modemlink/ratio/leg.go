@@ -12,7 +12,9 @@ const (
 	// ms on the way. How late NR's codes come is not known but from what is
 	// seen: holdNR is until then.
 	fastHold, slowHold = 15, 105
-	holdNR             = 20
+	// ownHold is the same of B066.
+	ownHold = 43
+	holdNR  = 20
 	// spare is added to a learned hold.
 	spare = 3
 	// staleAge is how old a record may be on arrival, and how long a code is
@@ -57,12 +59,15 @@ type leg struct {
 	// configuration says (0 none, -1 infinite).
 	periods votes
 	timer   int64
-	period  int64 // in use; 0 unknown
-	lag     int64 // learned or given; 0 unknown
-	config  gbr.RadioConfig
+	// extended is LTE's extendedBSR-Sizes, as far as the records tell.
+	extended bool
+	period   int64 // in use; 0 unknown
+	lag      int64 // learned or given; 0 unknown
+	config   gbr.RadioConfig
 
 	grants  []grant
 	reports []report
+	own     own
 	told    history
 	queues  queues
 	// held are windows that wait for the other radio's grants.
@@ -165,6 +170,7 @@ func (l *leg) record(r *diag.Record) {
 		l.whole[src] = l.whole[src] || whole
 	}
 	l.seen[src] = true
+	l.hear(src, r)
 	if r.Kind == diag.KindBSR {
 		l.onBSR(tti, part, r)
 	} else if r.Retx == 0 && r.Bytes > 0 {
@@ -200,6 +206,7 @@ func (l *leg) restart(tti int64) {
 		l.newest[i], l.whole[i] = tti-1, true
 	}
 	l.hasBSR = false
+	l.own.anchored, l.own.busy = false, false
 }
 
 // onCell notes the identity of the primary cell; a change is a handover.
@@ -220,6 +227,13 @@ func (l *leg) newCell(r *diag.Record) bool {
 
 func (l *leg) onConfig(r *diag.Record) {
 	l.config.RAT = l.rat()
+	if r.HasExtendedBSR {
+		l.extended = r.ExtendedBSR
+	}
+	// RRC messages can tell of the sizes alone; B060 tells of the timer always.
+	if r.PeriodicBSR == 0 && r.HasExtendedBSR {
+		return
+	}
 	l.timer = r.PeriodicBSR.Milliseconds()
 	if r.PeriodicBSR == diag.Infinite || l.timer > maxPeriod.Milliseconds() || l.timer <= 0 {
 		l.timer = -1
@@ -279,10 +293,14 @@ func (l *leg) onBSR(tti int64, part int, r *diag.Record) {
 	if !ok || !l.isBorder(tti, r, high == 0) {
 		return
 	}
-	if tti <= l.win.lastEnd {
+	l.border(border{tti: tti, part: part, low: low, high: high, inferred: r.Inferred, since: tti})
+}
+
+func (l *leg) border(b border) {
+	if b.tti <= l.win.lastEnd {
 		l.stats.Late++
 	}
-	l.win.addBorder(border{tti: tti, part: part, low: low, high: high, inferred: r.Inferred})
+	l.win.addBorder(b)
 }
 
 // isBorder tells whether a BSR begins a window. On NR some versions of B872 do
@@ -311,7 +329,7 @@ func (l *leg) buffer(r *diag.Record) (low, high int, ok bool) {
 	if user.LCGs == 0 {
 		return 0, 0, !truncated(r)
 	}
-	low, high = user.Buffer(l.cfg.ExtendedBSR)
+	low, high = user.Buffer(l.cfg.ExtendedBSR || l.extended)
 
 	return low, high, true
 }
@@ -413,7 +431,16 @@ func (l *leg) known(open int64) int64 {
 	return l.knownOf(l.grantSource(), open)
 }
 
-func (l *leg) bsrKnown(open int64) int64 { return l.knownOf(sourceSlow, open) }
+// bsrSource is who tells of BSRs, or of what is taken for them.
+func (l *leg) bsrSource() source {
+	if l.win.polled {
+		return sourceOwn
+	}
+
+	return sourceSlow
+}
+
+func (l *leg) bsrKnown(open int64) int64 { return l.knownOf(l.bsrSource(), open) }
 
 func (l *leg) knownOf(src source, open int64) int64 {
 	if !l.whole[src] {
@@ -437,11 +464,7 @@ func (l *leg) knownBySilence() (grants, bsrs int64) {
 // holds returns how long, in TTIs, grants and BSRs may still come.
 func (l *leg) holds() (grants, bsrs int64) {
 	fast := l.grantSource() == sourceFast
-	bsrs = l.hold(sourceSlow)
-	grants = bsrs
-	if fast {
-		grants = l.hold(sourceFast)
-	}
+	grants, bsrs = l.hold(l.grantSource()), l.hold(l.bsrSource())
 	if l.cfg.Hold > 0 {
 		grants = (micros(l.cfg.Hold) + microsPerTTI - 1) / microsPerTTI
 		if !fast {
@@ -459,6 +482,8 @@ func (l *leg) hold(src source) int64 {
 		least = holdNR
 	case src == sourceFast:
 		least = fastHold
+	case src == sourceOwn:
+		least = ownHold
 	}
 	learned := -l.late[src].min()/microsPerTTI + spare
 

@@ -24,7 +24,16 @@ type truth struct {
 	tx          []int // bytes of a slot, -1 for none
 	bsr         []*diag.Record
 	inferred    []bool // of a slot's grants
+	// queue is the phone's own, in bytes by ms, of which the modem tells; -1
+	// for what is lost. reports is made of it, where there are no BSRs.
+	queue   []int
+	reports []*ownReport
+	// stamped: log packets bear the modem's time.
+	stamped bool
 }
+
+// ownReport is the phone's own queue taken for a report, since when it waits.
+type ownReport struct{ bytes, since int }
 
 // window is a sample of the oracle: what the assembler tells, and what it is
 // made from.
@@ -43,13 +52,13 @@ func (tr *truth) naive(limit int) []window {
 		start, last = -1, 0 // ms
 		from        int     // first slot of the open window
 		origin      int     // slot of its BSR, -1 when resumed
-		reported    *diag.Record
+		reported    bool    // inferred
 		low, high   int
 	)
 	first := func(ms int) int { return ms << tr.mu }
 	sample := func(end, low, high int) {
 		w := window{Sample: gbr.Sample{Reported: high, ReportedLow: low}, start: start, end: end, to: end + tr.lag - 1}
-		length, onItsWay, inferred := end-start, false, reported.Inferred
+		length, onItsWay, inferred := end-start, false, reported
 		for s := from; s < first(end+tr.lag); s++ {
 			w.Granted += max(0, tr.tx[s])
 			onItsWay = onItsWay || tr.tx[s] >= 0 && s < first(start+tr.lag)
@@ -75,7 +84,7 @@ func (tr *truth) naive(limit int) []window {
 	idle := func(t int) {
 		if start = -1; t <= limit {
 			w := window{Sample: gbr.Sample{Window: millis(int64(tr.period))}, start: t, end: t, to: t, idle: true}
-			if reported.Inferred {
+			if reported {
 				w.Flags |= gbr.FlagInferred
 			}
 			out = append(out, w)
@@ -83,8 +92,12 @@ func (tr *truth) naive(limit int) []window {
 	}
 	open := func(t int) {
 		origin = tr.border(t)
-		reported = tr.bsr[origin]
-		low, high = reported.Buffer(false)
+		if tr.reports != nil {
+			low, high = tr.reports[t].bytes, tr.reports[t].bytes
+		} else {
+			reported = tr.bsr[origin].Inferred
+			low, high = tr.bsr[origin].Buffer(false)
+		}
 		start, last, from = t, t, origin+1
 		if high == 0 {
 			idle(t)
@@ -173,7 +186,14 @@ func (tr *truth) inferredIn(ms int) bool {
 // blind: nothing was sent in the 20 ms, or two lags, before the TTI of slot s,
 // nor in that TTI before s.
 func (tr *truth) blind(s int) bool {
-	ms := s>>tr.mu - max(20, 2*tr.lag)
+	silent := max(20, 2*tr.lag)
+	ms := s>>tr.mu - silent
+	if s >= 0 && tr.reports != nil {
+		ms = tr.reports[s].since - silent
+		if s-tr.reports[s].since >= silent {
+			return false
+		}
+	}
 	if s < 0 || ms < 0 {
 		return false
 	}
@@ -189,6 +209,13 @@ func (tr *truth) blind(s int) bool {
 // border is the slot of the last BSR of a TTI that is no padding one, -1 for
 // none.
 func (tr *truth) border(ms int) int {
+	if tr.reports != nil {
+		if tr.reports[ms] == nil {
+			return -1
+		}
+
+		return ms
+	}
 	for s := (ms+1)<<tr.mu - 1; s >= ms<<tr.mu; s-- {
 		if tr.bsr[s] != nil && tr.bsr[s].Trigger != diag.TriggerPadding {
 			return s
@@ -277,6 +304,88 @@ func randomTruth(rng *rand.Rand, rat gbr.RAT, mu, gap int) *truth {
 	return tr
 }
 
+// randomQueue makes a queue from ms from on: data come at random
+// and leave with the transmissions. Some of it is lost.
+func (tr *truth) randomQueue(rng *rand.Rand, from int) {
+	tr.queue = make([]int, len(tr.tx))
+	waits, lost := 0, 0
+	for s := from; s < len(tr.tx)-20; s++ {
+		if waits == 0 && rng.IntN(20) == 0 || rng.IntN(6) == 0 {
+			waits += rng.IntN(3000)
+		}
+		waits -= min(waits, max(0, tr.tx[s]))
+		tr.queue[s] = waits
+		if rng.IntN(500) == 0 {
+			lost = s + rng.IntN(80)
+		}
+		if s < lost {
+			tr.queue[s] = -1
+		}
+	}
+}
+
+// own makes reports of the queue: when it begins, each period while it lasts, and
+// when it ends.
+func (tr *truth) own() {
+	tr.reports = make([]*ownReport, len(tr.queue))
+	var last *ownReport
+	at := 0
+	for ms, q := range tr.queue {
+		busy := last != nil && last.bytes > 0
+		switch {
+		case q < 0, q == 0 && !busy, busy && q > 0 && ms < at+tr.period:
+			continue
+		case busy:
+			last = &ownReport{q, last.since}
+		default:
+			last = &ownReport{q, ms}
+		}
+		tr.reports[ms], at = last, ms
+	}
+}
+
+// queuePackets logs the queue in batches of up to 40 ms. A stamped packet in
+// which nothing was sent does not tell when that was.
+func (tr *truth) queuePackets(rng *rand.Rand) (out []packet) {
+	for s := 0; s < len(tr.queue); {
+		end := min(s+1+rng.IntN(40), len(tr.queue))
+		p := packet{at: millis(int64(end + 1 + rng.IntN(2)))}
+		timed := !tr.stamped || slices.ContainsFunc(tr.tx[s:end], func(n int) bool { return n >= 0 })
+		logged := tr.stamp(end)
+		for ; s < end; s++ {
+			if tr.queue[s] < 0 {
+				continue
+			}
+			r := diag.Record{
+				Kind: diag.KindBuffer, Code: diag.LogB066, RAT: diag.LTE, Logged: logged, TTI: (tr.base + s) % 10240,
+				AgeMs: end - 1 - s, Signalling: rng.IntN(100),
+			}
+			r.Queued = tr.queue[s] + r.Signalling
+			if !timed {
+				r.TTI = -1
+			}
+			p.recs = append(p.recs, r)
+		}
+		if len(p.recs) > 0 {
+			out = append(out, p)
+			if rng.IntN(10) == 0 {
+				out = append(out, p)
+			}
+		}
+	}
+
+	return out
+}
+
+// stamp is the modem's for a packet that it writes at the end of a ms.
+func (tr *truth) stamp(ms int) diag.Timestamp {
+	if !tr.stamped {
+		return 0
+	}
+
+	return diag.TimestampOf(start().Add(time.Hour + millis(int64(ms))))
+}
+
 type packet struct {
 	at   time.Duration
 	recs []diag.Record
@@ -299,6 +408,7 @@ func (tr *truth) packets(rng *rand.Rand, both bool, step int) []packet {
 				r := diag.Record{
 					Kind: diag.KindGrant, Code: code, RAT: diag.RAT(tr.rat), Numerology: uint8(tr.mu),
 					TTI: (tr.base<<tr.mu + s) % (10240 << tr.mu), Bytes: tr.tx[s], Inferred: tr.inferred[s],
+					Logged: tr.stamp(end),
 				}
 				if tr.rat == gbr.RATNR && code == fast {
 					r.Inferred = false
@@ -330,10 +440,13 @@ func (tr *truth) packets(rng *rand.Rand, both bool, step int) []packet {
 			}
 		}
 	}
-	add(step, 2, slow)
+	if tr.reports == nil {
+		add(step, 2, slow)
+	}
 	if both {
 		add(10, 2, fast)
 	}
+	out = append(out, tr.queuePackets(rng)...)
 	slices.SortStableFunc(out, func(a, b packet) int { return int(a.at - b.at) })
 
 	return out
@@ -401,6 +514,9 @@ func againstNaive(t *testing.T, seed uint64, rat gbr.RAT, mu int) (flags gbr.Sam
 	}
 	rng := rand.New(rand.NewPCG(seed, 7))
 	tr := randomTruth(rng, rat, mu, gap)
+	if rat == gbr.RATLTE && seed%4 < 2 {
+		tr.randomQueue(rng, 0) // says nothing, as the BSRs are told
+	}
 	period, lag := millis(int64(tr.period)), millis(int64(tr.lag))
 	// Until lateness is learned NR's hold is short of what packets are late here.
 	a := newAssembler(t, Config{Period: period, Lag: lag, NRPeriod: period, NRLag: lag, Hold: 110 * time.Millisecond, Settle: -1})
@@ -461,6 +577,72 @@ func againstNaive(t *testing.T, seed uint64, rat gbr.RAT, mu int) (flags gbr.Sam
 	}
 
 	return flags
+}
+
+// The same of the phone's own queue, where grants alone are told besides.
+func TestOwnAgainstNaive(t *testing.T) {
+	flags := gbr.SampleFlags(0)
+	for seed := range uint64(80) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		tr := randomTruth(rng, gbr.RATLTE, 0, 60)
+		tr.stamped = seed%2 == 0
+		clear(tr.bsr)
+		// It takes a second of grants alone to begin.
+		const from = 1100
+		for ms := 20; ms < from; ms++ {
+			tr.tx[ms] = -1
+		}
+		tr.randomQueue(rng, from)
+		tr.own()
+		a := newAssembler(t, Config{Period: millis(int64(tr.period)), Lag: millis(int64(tr.lag)), Settle: -1})
+		var got []gbr.Sample
+		var reports []gbr.Report
+		sink := func(now time.Time, tel gbr.Telemetry) {
+			for _, s := range tel.Samples {
+				if s.At.After(now) {
+					t.Fatalf("seed %d: sample at %v told at %v", seed, s.At, now)
+				}
+				s.At = time.Time{}
+				got = append(got, s)
+			}
+			for _, r := range tel.Reports {
+				if r.At.After(now) || r.Low != r.High || r.Padding {
+					t.Fatalf("seed %d: report %+v told at %v", seed, r, now)
+				}
+				reports = append(reports, r)
+			}
+		}
+		first := tr.marker()
+		first.Code, first.Logged = diag.LogB139, tr.stamp(0)
+		sink(start(), a.OnRecord(start(), first))
+		feed(a, rng, tr.packets(rng, true, 100), sink)
+
+		want := tr.naive(oracleTTIs - 500)
+		tr.finish(want)
+		for i, w := range want {
+			flags |= w.Flags
+			if i >= len(got) || got[i] != w.Sample {
+				t.Fatalf("seed %d lag=%d period=%d: sample %d of TTIs %d..%d:\n got %s\nwant %+v", seed, tr.lag, tr.period,
+					i, w.start, w.end, show(got, i), w.Sample)
+			}
+		}
+		n := 0
+		for _, r := range tr.reports {
+			if r == nil {
+				continue
+			}
+			if n >= len(reports) || reports[n].High != r.bytes {
+				t.Fatalf("seed %d: report %d is not of %d bytes", seed, n, r.bytes)
+			}
+			n++
+		}
+		if s := a.Stats(); len(want) < 50 || len(reports) != n || s.Own != uint64(n) || s.Late != 0 || s.Restarts != 0 || s.Stale != 0 {
+			t.Fatalf("seed %d: %d samples compared, %d reports, want %d; %+v", seed, len(want), len(reports), n, s)
+		}
+	}
+	if flags != gbr.FlagFirstGrant|gbr.FlagInferred {
+		t.Errorf("flags %b, want first grants and inferred ones", flags)
+	}
 }
 
 func show(s []gbr.Sample, i int) string {

@@ -188,6 +188,11 @@ func FuzzAssembler(f *testing.F) {
 		1, 10, 0, 40, 100, 0x22, 7, 10, 0, 2, 100, 0x24, 3, 100, 0, 0, 0, 0, 1, 15, 0, 40, 100, 0x12, 7, 15, 0, 2, 100, 0x14,
 		3, 250, 0, 9, 0, 0, 0, 11, 0, 9, 100, 2, 6, 12, 0, 9, 100, 4, 3, 250, 0, 90, 0, 0,
 	})
+	// The phone's own queue after two seconds of grants alone, and then a BSR.
+	f.Add([]byte{
+		0, 10, 0, 40, 100, 0, 3, 208, 7, 9, 0, 0, 0, 218, 7, 40, 100, 0, 5, 200, 7, 40, 100, 1, 3, 10, 0, 19, 0, 0,
+		5, 240, 7, 40, 1, 3, 3, 250, 0, 1, 0, 0, 1, 240, 7, 40, 100, 2, 5, 10, 8, 40, 100, 1,
+	})
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		a := newAssembler(t, Config{Settle: -1})
 		now, high := start(), start()
@@ -262,6 +267,19 @@ func FuzzAssembler(f *testing.F) {
 				b.Index[arg&7] = uint8(n)
 				check(a.OnRecords(now, []diag.Record{r, b, r}))
 			case 5:
+				if flags&1 != 0 {
+					q := diag.Record{
+						Kind: diag.KindBuffer, Code: diag.LogB066, RAT: diag.LTE, TTI: x, AgeMs: n, Queued: arg * n, Signalling: int(flags >> 4),
+					}
+					if flags&2 != 0 {
+						q.Logged, q.TTI = diag.TimestampOf(now), x-wrap
+					}
+					next := q
+					next.TTI, next.AgeMs, next.Queued = x+1, n-1, int(flags&4)
+					check(a.OnRecords(now, []diag.Record{q, q, next}))
+
+					break
+				}
 				check(a.OnRecord(now, diag.Record{Kind: diag.KindConfig, RAT: diag.LTE, PeriodicBSR: time.Duration(x) * time.Millisecond}))
 			}
 			if now.After(high) {
@@ -280,6 +298,50 @@ func FuzzAssembler(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The table of buffer sizes is the one that the records tell of; a record that
+// tells of it alone leaves T.
+func TestExtendedBSR(t *testing.T) {
+	told := func(extended bool) diag.Record {
+		return diag.Record{Kind: diag.KindConfig, Code: diag.LogB0C0, RAT: diag.LTE, ExtendedBSR: extended, HasExtendedBSR: true}
+	}
+	withTimer := told(true)
+	withTimer.PeriodicBSR = 10 * time.Millisecond
+	timer := diag.Record{Kind: diag.KindConfig, Code: diag.LogB060, RAT: diag.LTE, PeriodicBSR: 20 * time.Millisecond}
+	nr := told(true)
+	nr.RAT = diag.NR
+	for _, tc := range []struct {
+		name     string
+		cfg      Config
+		records  []diag.Record
+		extended bool
+		period   time.Duration
+	}{
+		{"nothing told", Config{}, nil, false, 0},
+		{"told", Config{}, []diag.Record{told(true)}, true, 0},
+		{"told with the timer", Config{}, []diag.Record{withTimer}, true, 10 * time.Millisecond},
+		{"timer that tells no table", Config{}, []diag.Record{withTimer, timer}, true, 20 * time.Millisecond},
+		{"released", Config{}, []diag.Record{withTimer, told(false)}, false, 10 * time.Millisecond},
+		{"NR has one table", Config{}, []diag.Record{timer, nr}, false, 20 * time.Millisecond},
+		{"known otherwise", Config{ExtendedBSR: true}, []diag.Record{told(false)}, true, 0},
+	} {
+		tc.cfg.Settle = -1
+		a := newAssembler(t, tc.cfg)
+		var period time.Duration
+		for _, r := range tc.records {
+			if tel := a.OnRecord(start(), r); tel.Config != nil {
+				period = tel.Config.Period
+			}
+		}
+		_, bsr := traffic(1, diag.LTE)
+		bsr.Index[0] = 40
+		low, high := diag.LTEBufferSize(40, tc.extended)
+		tel := a.OnRecord(start().Add(time.Millisecond), bsr)
+		if len(tel.Reports) != 1 || tel.Reports[0].Low != low || tel.Reports[0].High != high || period != tc.period {
+			t.Errorf("%s: %+v, period %v; want %d to %d, %v", tc.name, tel.Reports, period, low, high, tc.period)
+		}
+	}
 }
 
 // traffic is one ms of a busy phone: a grant in each, a BSR in every fifth.

@@ -24,6 +24,9 @@ const (
 	// sourceSlow brings both: LTE's transport blocks (B064), up to 102 ms old,
 	// and NR's (B872).
 	sourceSlow
+	// sourceOwn brings the phone's own queue and no grants: B066, up to 40 ms
+	// old.
+	sourceOwn
 	sources
 )
 

@@ -25,6 +25,8 @@ import (
 //	  grant tti=N bytes=N [retx=N] [cell=N] [pci=N] [src=b064]
 //	  bsr tti=N idx=N [lcg=N] [trigger=periodic] [form=short]
 //	  timer periodic=MS
+//	  queue tti=N bytes=N [sig=N] [n=N] [age=MS] the phone's own, in n TTIs; the
+//	    last is age old
 //	  nrgrant slot=N mu=N bytes=N [retx=N] [cell=N] [src=b883]
 //	  nrbsr slot=N mu=N idx=N [lcg=N] [trigger=periodic] [form=short]
 //	  nrtimer periodic=MS
@@ -112,7 +114,7 @@ func (s *script) config(words []string) Config {
 func (s *script) records(text string) []diag.Record {
 	words := strings.Fields(text)
 	r := diag.Record{RAT: diag.LTE, Code: diag.LogB139}
-	lcg, idx, times, step := 0, 0, 1, 0
+	lcg, idx, times, step, age := 0, 0, 1, 0, 0
 	verb, nr := strings.CutPrefix(words[0], "nr")
 	switch verb {
 	case "grant":
@@ -121,6 +123,8 @@ func (s *script) records(text string) []diag.Record {
 		r.Kind, r.Code, r.Form, r.Trigger = diag.KindBSR, diag.LogB064, diag.FormShort, diag.TriggerPeriodic
 	case "timer":
 		r.Kind, r.Code = diag.KindConfig, diag.LogB060
+	case "queue":
+		r.Kind, r.Code = diag.KindBuffer, diag.LogB066
 	default:
 		s.tb.Fatalf("record %q", text)
 	}
@@ -137,7 +141,13 @@ func (s *script) records(text string) []diag.Record {
 		case "tti", "slot":
 			r.TTI = s.number(v)
 		case "bytes":
-			r.Bytes = s.number(v)
+			r.Bytes, r.Queued = s.number(v), s.number(v)
+		case "sig":
+			r.Signalling = s.number(v)
+		case "n":
+			times, step = s.number(v), 1
+		case "age":
+			age = s.number(v)
 		case "retx":
 			r.Retx = s.number(v)
 		case "cell":
@@ -176,9 +186,12 @@ func (s *script) records(text string) []diag.Record {
 		r.LCGs = 15
 	}
 	var out []diag.Record
-	for range times {
+	for i := range times {
+		r.AgeMs = age + times - 1 - i
 		out = append(out, r)
-		r.TTI = (r.TTI + step) % r.TTIs()
+		if r.TTI >= 0 {
+			r.TTI = (r.TTI + step) % r.TTIs()
+		}
 	}
 
 	return out

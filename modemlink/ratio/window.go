@@ -31,12 +31,17 @@ const (
 	blindSilence = 20
 )
 
-// border is a BSR that begins a window: regular, periodic or retransmitted.
+// border is a BSR that begins a window: regular, periodic or retransmitted; or
+// what is taken for one.
 type border struct {
 	tti       int64
 	part      int
 	low, high int // high -1: no upper edge
 	inferred  bool
+	// since is tti, or that of the first border of a busy period whose queue
+	// the phone tells by itself (own), without being granted anything.
+	own   bool
+	since int64
 }
 
 // sample is a finished window in TTIs. Its grants are those after a part of TTI
@@ -65,6 +70,8 @@ type windows struct {
 	// lag is L, period is T to close windows with, minLag the least lag that
 	// is learned; all in TTIs.
 	lag, period, minLag int64
+	// polled: borders come without transmissions, see own.
+	polled bool
 
 	pending []border
 	busy    bool
@@ -182,7 +189,7 @@ func (w *windows) step(known, bsrKnown, spoken int64) bool {
 	}
 	w.look(min(known, next-1))
 	switch {
-	case w.scan >= w.need() && w.need() < next && w.quiet-w.start <= maxWindow && (bsrKnown >= w.lastTx || w.urgent(known)):
+	case w.scan >= w.need() && w.need() < next && w.quiet-w.start <= maxWindow && (bsrKnown >= w.bsrNeed() || w.urgent(known)):
 		w.closeQuiet(spoken)
 
 		return true
@@ -212,6 +219,16 @@ func (w *windows) need() int64 {
 	return need
 }
 
+// bsrNeed is the TTI through which borders have to be known for that. A BSR
+// needs a transmission, so that there is none in silence.
+func (w *windows) bsrNeed() int64 {
+	if w.polled {
+		return w.need()
+	}
+
+	return w.lastTx
+}
+
 // urgent tells whether the phone starves for certain: no BSR that may still
 // come can say that the queue is empty, and the silence is long.
 func (w *windows) urgent(known int64) bool {
@@ -221,7 +238,7 @@ func (w *windows) urgent(known int64) bool {
 }
 
 func (w *windows) urgentAt() (int64, bool) {
-	if len(w.pending) > 0 || w.drained+w.ring.sum(w.scan+1, w.newestTx) >= w.low {
+	if w.polled || len(w.pending) > 0 || w.drained+w.ring.sum(w.scan+1, w.newestTx) >= w.low {
 		return 0, false
 	}
 
@@ -325,7 +342,8 @@ func (w *windows) granted(to int64) int {
 
 // open begins a window at a BSR, or where the last one ended if that is later.
 func (w *windows) open(b border) {
-	learn := !w.busy && b.tti-w.lastEnd > 2*w.lag && b.high != 0
+	// What comes first after the phone's own word answers a scheduling request.
+	learn := !b.own && !w.busy && b.tti-w.lastEnd > 2*w.lag && b.high != 0
 	w.lastBorder, w.borderPart = b.tti, b.part
 	w.low, w.high, w.bsr = b.low, b.high, b
 	start, part, lastTx := b.tti, b.part, b.tti
@@ -389,7 +407,9 @@ func (w *windows) emit(end int64) {
 func (w *windows) blind() bool {
 	silent := max(2*w.lag, blindSilence)
 
-	return !w.resumed && w.bsr.tti-silent >= w.begun && !w.ring.any(w.bsr.tti-silent, w.bsr.tti-1) &&
+	from := w.bsr.since - silent
+
+	return !w.resumed && w.bsr.tti-w.bsr.since < silent && from >= w.begun && !w.ring.any(from, w.bsr.tti-1) &&
 		!w.ring.before(w.bsr.tti, w.bsr.part)
 }
 
@@ -438,7 +458,7 @@ func (w *windows) wait() (grants, bsrs, urgent int64, ok bool) {
 		return 0, 0, 0, false
 	}
 	urgent, _ = w.urgentAt()
-	grants, bsrs = w.need(), w.lastTx
+	grants, bsrs = w.need(), w.bsrNeed()
 	if len(w.pending) > 0 && grants >= w.pending[0].tti {
 		grants, bsrs = w.pending[0].tti+w.lag-1, 0
 		urgent = 0
