@@ -7,37 +7,14 @@ import (
 
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
+	"github.com/gbrcc/gbrcc/modemlink/source"
 )
 
-// batch is what one log packet, line or silence told. Times are since the
-// file's beginning.
+// batch is what one log packet, line or silence told, by kind. Times are since
+// the file's beginning.
 type batch struct {
-	samples []sample
-	grants  []grant
-	reports []report
-	config  *gbr.RadioConfig
-}
-
-// sample is a finished window. Its At is not used.
-type sample struct {
-	gbr.Sample
-	at time.Duration
-	// period is T then, 0 for unknown or infinite.
-	period time.Duration
-	// sfn is -1 when unknown.
-	sfn int
-	rat gbr.RAT
-}
-
-type grant struct {
-	at    time.Duration
-	bytes int
-}
-
-type report struct {
-	at        time.Duration
-	low, high int // high is -1 for no upper edge
-	padding   bool
+	samples, grants, reports []source.Item
+	config                   *gbr.RadioConfig
 }
 
 // sink takes what is read; an error ends the reading. Functions may be nil.
@@ -63,28 +40,43 @@ func (b *batch) reset() {
 	b.samples, b.grants, b.reports, b.config = b.samples[:0], b.grants[:0], b.reports[:0], nil
 }
 
-// take fills the batch from telemetry whose times count from start. config is
-// what the radio is configured to, and follows the telemetry.
-func (b *batch) take(t gbr.Telemetry, start time.Time, config *gbr.RadioConfig) {
+func (b *batch) add(it source.Item) {
+	switch it.Kind {
+	case source.KindSample:
+		b.samples = append(b.samples, it)
+	case source.KindGrant:
+		b.grants = append(b.grants, it)
+	case source.KindReport:
+		b.reports = append(b.reports, it)
+	case source.KindConfig:
+		b.config = &it.Config
+	}
+}
+
+// take fills the batch from telemetry that came at now, with times from start.
+// config is what the radio is configured to, and follows the telemetry.
+func (b *batch) take(now time.Time, t gbr.Telemetry, start time.Time, config *gbr.RadioConfig) {
 	b.reset()
 	if t.Config != nil {
 		*config = *t.Config
 		b.config = config
 	}
+	item := func(at time.Time) source.Item {
+		return source.Item{At: at.Sub(start), Out: max(now.Sub(start), at.Sub(start)), Config: *config}
+	}
 	for _, r := range t.Reports {
-		b.reports = append(b.reports, report{at: r.At.Sub(start), low: r.Low, high: r.High, padding: r.Padding})
+		it := item(r.At)
+		it.Kind, it.Report = source.KindReport, r
+		b.add(it)
 	}
 	for _, g := range t.Grants {
-		b.grants = append(b.grants, grant{at: g.At.Sub(start), bytes: g.Bytes})
+		it := item(g.At)
+		it.Kind, it.Grant = source.KindGrant, g
+		b.add(it)
 	}
 	for _, s := range t.Samples {
-		out := sample{Sample: s, at: s.At.Sub(start), period: config.Period, sfn: s.SFN, rat: s.RAT}
-		if s.RAT == gbr.RATUnknown {
-			out.sfn = -1
-			if s.Flags&gbr.FlagSummed == 0 {
-				out.rat = config.RAT
-			}
-		}
-		b.samples = append(b.samples, out)
+		it := item(s.At)
+		it.Kind, it.Sample = source.KindSample, s
+		b.add(it)
 	}
 }

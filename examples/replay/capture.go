@@ -121,7 +121,7 @@ func (c *capture) records(recs []diag.Record) {
 	at := c.clock.at(recs[0].Logged.Time())
 	c.silence(at)
 	c.f.records(at, recs)
-	c.give(c.asm.OnRecords(at, recs))
+	c.give(at, c.asm.OnRecords(at, recs))
 }
 
 // silence tells the assembler of the time until now.
@@ -133,14 +133,14 @@ func (c *capture) silence(now time.Time) {
 			return
 		}
 		last = next
-		c.give(c.asm.OnTimeout(next))
+		c.give(next, c.asm.OnTimeout(next))
 	}
 }
 
-func (c *capture) give(t gbr.Telemetry) {
+func (c *capture) give(now time.Time, t gbr.Telemetry) {
 	if c.err != nil {
 		return
 	}
-	c.batch.take(t, c.clock.start, &c.config)
+	c.batch.take(now, t, c.clock.start, &c.config)
 	c.err = c.sink.give(&c.batch)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/gcc"
+	"github.com/gbrcc/gbrcc/modemlink/source"
 )
 
 const (
@@ -99,7 +99,7 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 	case (gbr.PacketSentEvent{}).EventName():
 		var ev gbr.PacketSentEvent
 		if err = unpack(l, &ev); err == nil {
-			if ev.Packet.Size < 0 || ev.Packet.Size > maxBytes {
+			if ev.Packet.Size < 0 || ev.Packet.Size > source.MaxBytes {
 				return errors.New("a packet's size is out of range")
 			}
 			d.packets++
@@ -109,7 +109,7 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 		var ev gbr.FeedbackEvent
 		if err = unpack(l, &ev); err == nil {
 			for _, p := range ev.Packets {
-				if p.Size < 0 || p.Size > maxBytes {
+				if p.Size < 0 || p.Size > source.MaxBytes {
 					return errors.New("a packet's size is out of range")
 				}
 			}
@@ -152,14 +152,6 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 	}
 
 	return err
-}
-
-func unpack(l *eventLine, ev any) error {
-	if err := json.Unmarshal(l.Data, ev); err != nil {
-		return fmt.Errorf("%.40s: %w", l.Name, jsonError(err))
-	}
-
-	return nil
 }
 
 // input compares what the inputs before led to, does what was due until now,

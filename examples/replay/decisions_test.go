@@ -116,7 +116,7 @@ func TestEventLogSamples(t *testing.T) {
 		t.Errorf("status %d, %s, %d samples", r.status, r.errors, strings.Count(r.out, "\n"))
 	}
 	first, _, _ := strings.Cut(r.out, "\n")
-	if want := `{"t_ms":964,"sfn":-1,"bsr_bytes":1000,"bsr_bytes_low":900,"grant_bytes":2000,"ratio":2.0000,`; !strings.HasPrefix(first, want) {
+	if want := `{"t_ms":964,"age_ms":10,"sfn":-1,"bsr_bytes":1000,"bsr_bytes_low":900,"grant_bytes":2000,"ratio":2.0000,`; !strings.HasPrefix(first, want) {
 		t.Errorf("the first is %s, want %s", first, want)
 	}
 	if r := execute(t, path); r.status != 0 || !strings.Contains(r.out, "gbr:telemetry 1298") || !strings.Contains(r.out, "gbr:packet_sent") {

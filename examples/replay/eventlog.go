@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/modemlink/source"
 )
 
 // eventLine is a line of interceptor.EventLog.
@@ -18,12 +19,24 @@ type eventLine struct {
 	Data json.RawMessage `json:"data"`
 }
 
+// since is the time since the log's beginning.
+func (l *eventLine) since() time.Duration { return time.Duration(*l.Time * float64(time.Millisecond)) }
+
+func unpack(l *eventLine, ev any) error {
+	if err := source.UnmarshalLine(l.Data, ev); err != nil {
+		return fmt.Errorf("%.40s: %w", l.Name, err)
+	}
+
+	return nil
+}
+
 // events reads the telemetry out of an event log. Its times are those of the
 // modem's telemetry on the sender's clock.
 type events struct {
 	f      *facts
 	sink   *sink
 	start  time.Time
+	known  bool // start is that of the log
 	config gbr.RadioConfig
 	batch  batch
 }
@@ -34,14 +47,14 @@ func newEvents(f *facts, s *sink) *events {
 
 func (e *events) line(data []byte) error {
 	var l eventLine
-	if err := json.Unmarshal(data, &l); err != nil {
-		return jsonError(err)
+	if err := source.UnmarshalLine(data, &l); err != nil {
+		return err
 	}
 	if l.Time == nil || l.Name == "" {
 		return errors.New(`an event needs "time" and "name"`)
 	}
-	if !(*l.Time >= -maxMs && *l.Time <= maxMs) {
-		return fmt.Errorf("time is %g, not within %g..%g", *l.Time, -maxMs, maxMs)
+	if !(*l.Time >= -source.MaxMs && *l.Time <= source.MaxMs) {
+		return fmt.Errorf("time is %g, not within %g..%g", *l.Time, -source.MaxMs, source.MaxMs)
 	}
 	if err := e.telemetry(&l); err != nil {
 		return err
@@ -57,15 +70,15 @@ func (e *events) telemetry(l *eventLine) error {
 		var d struct {
 			Wall time.Time `json:"wall"`
 		}
-		if err := json.Unmarshal(l.Data, &d); err != nil {
-			return fmt.Errorf("%s: %w", l.Name, jsonError(err))
+		if err := unpack(l, &d); err != nil {
+			return err
 		}
-		e.start = d.Wall
+		e.start, e.known = d.Wall, true
 		e.f.line(l.Name, true)
 	case (gbr.TelemetryEvent{}).EventName():
 		var d gbr.TelemetryEvent
-		if err := json.Unmarshal(l.Data, &d); err != nil {
-			return fmt.Errorf("%s: %w", l.Name, jsonError(err))
+		if err := unpack(l, &d); err != nil {
+			return err
 		}
 		if err := checkTelemetry(&d.Telemetry); err != nil {
 			return fmt.Errorf("%s: %w", l.Name, err)
@@ -74,7 +87,11 @@ func (e *events) telemetry(l *eventLine) error {
 		if e.start.IsZero() {
 			e.start = firstTime(&d.Telemetry)
 		}
-		e.batch.take(d.Telemetry, e.start, &e.config)
+		now := e.start // without "log:started" nobody knows
+		if e.known {
+			now = now.Add(l.since())
+		}
+		e.batch.take(now, d.Telemetry, e.start, &e.config)
 
 		return output(e.sink.give(&e.batch))
 	default:
@@ -94,25 +111,25 @@ func (e *events) decide(l *eventLine) error {
 		start = time.Unix(0, 0)
 	}
 
-	return e.sink.event(l, time.Duration(*l.Time*float64(time.Millisecond)), start)
+	return e.sink.event(l, l.since(), start)
 }
 
 // checkTelemetry bounds the numbers as those of a recording.
 func checkTelemetry(t *gbr.Telemetry) error {
-	const maxSpan = maxSpanMs * time.Millisecond
+	const maxSpan = source.MaxSpanMs * time.Millisecond
 	for _, s := range t.Samples {
-		if min(s.Granted, s.Reported, s.ReportedLow) < 0 || max(s.Granted, s.Reported, s.ReportedLow) > maxBytes ||
-			s.Window < 0 || s.Window > maxSpan || s.SFN < 0 || s.SFN > maxSFN {
+		if min(s.Granted, s.Reported, s.ReportedLow) < 0 || max(s.Granted, s.Reported, s.ReportedLow) > source.MaxBytes ||
+			s.Window < 0 || s.Window > maxSpan || s.SFN < -1 || s.SFN > source.MaxSFN {
 			return errors.New("a sample is out of range")
 		}
 	}
 	for _, g := range t.Grants {
-		if g.Bytes < 0 || g.Bytes > maxBytes {
+		if g.Bytes < 0 || g.Bytes > source.MaxBytes {
 			return errors.New("a grant is out of range")
 		}
 	}
 	for _, r := range t.Reports {
-		if r.Low < 0 || r.Low > maxBytes || r.High < -1 || r.High > maxBytes {
+		if r.Low < 0 || r.Low > source.MaxBytes || r.High < -1 || r.High > source.MaxBytes {
 			return errors.New("a report is out of range")
 		}
 	}

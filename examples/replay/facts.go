@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 	"github.com/gbrcc/gbrcc/modemlink/diag/rrc"
 	"github.com/gbrcc/gbrcc/modemlink/ratio"
+	"github.com/gbrcc/gbrcc/modemlink/source"
 )
 
 // facts is what is known of a file when it has been read.
@@ -87,21 +87,21 @@ func (f *facts) batch(b *batch) error {
 		f.config = *b.config
 	}
 	for _, g := range b.grants {
-		f.time(g.at)
+		f.time(g.At)
 		f.grants++
-		f.granted += int64(g.bytes)
+		f.granted += int64(g.Grant.Bytes)
 	}
 	for _, r := range b.reports {
-		f.time(r.at)
+		f.time(r.At)
 		f.reports++
-		if r.padding {
+		if r.Report.Padding {
 			f.padding++
 		}
 	}
 	for i := range b.samples {
 		s := &b.samples[i]
-		f.time(s.at)
-		for _, name := range s.flagStrings() {
+		f.time(s.At)
+		for name := range source.FlagWords(s.Sample) {
 			f.flags[name]++
 		}
 		f.ratios.add(s)
@@ -156,38 +156,7 @@ func (f *facts) walked(sim uint32, found rrcFound) {
 			t.rrc.add(c.Periodic)
 		}
 	}
-	f.walks[outcome(found)]++
-}
-
-// outcome sorts walks; the set of names is small.
-func outcome(found rrcFound) string {
-	var skipped *rrc.SkippedError
-	what := ""
-	switch err := found.err; {
-	case err == nil:
-	case errors.Is(err, diag.ErrRRCChannel):
-		return "not looked at: the channel brings no MAC configuration"
-	case errors.Is(err, diag.ErrRRCPart):
-		return "part of a message: looked at when whole"
-	case errors.Is(err, rrc.ErrNoMAC):
-		return "walked: no MAC configuration in it"
-	case errors.As(err, &skipped):
-		what = "stopped at what is not modelled: " + skipped.Field
-	case errors.Is(err, rrc.ErrTruncated):
-		what = "stopped: the message ends early"
-	case errors.Is(err, rrc.ErrMalformed):
-		what = "stopped: a value is out of range"
-	default:
-		return "not looked at: the log packet was not decoded, see above"
-	}
-	switch {
-	case len(found.configs) == 0:
-		return what
-	case what != "":
-		return "walked: MAC configuration found, then " + what
-	default:
-		return "walked: MAC configuration found"
-	}
+	f.walks[diag.RRCOutcome(found.configs, found.err)]++
 }
 
 // ratioList is the samples with a ratio: a sample that corrects another one
@@ -200,22 +169,22 @@ type ratioList struct {
 
 func (l *ratioList) n() int { return len(l.ratio) }
 
-func (l *ratioList) add(s *sample) {
-	ratio, ok := s.Ratio()
+func (l *ratioList) add(s *source.Item) {
+	ratio, ok := s.Sample.Ratio()
 	if !ok {
 		return
 	}
-	if s.Flags&gbr.FlagCorrected != 0 {
+	if s.Sample.Flags&gbr.FlagCorrected != 0 {
 		const far = 512
 		for i := len(l.at) - 1; i >= max(0, len(l.at)-far); i-- {
-			if l.at[i] == s.at {
-				l.ratio[i], l.window[i] = ratio, s.Window
+			if l.at[i] == s.At {
+				l.ratio[i], l.window[i] = ratio, s.Sample.Window
 
 				return
 			}
 		}
 	}
-	l.at, l.ratio, l.window = append(l.at, s.at), append(l.ratio, ratio), append(l.window, s.Window)
+	l.at, l.ratio, l.window = append(l.at, s.At), append(l.ratio, ratio), append(l.window, s.Sample.Window)
 }
 
 // starved is how many are 0.

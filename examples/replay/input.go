@@ -15,6 +15,7 @@ import (
 	"os"
 
 	"github.com/gbrcc/gbrcc/modemlink/diag"
+	"github.com/gbrcc/gbrcc/modemlink/source"
 )
 
 // kind is what a file is.
@@ -165,7 +166,7 @@ func (in *input) what() string {
 func (in *input) read(f *facts, s *sink) error {
 	switch in.kind {
 	case kindRecording:
-		return in.lines(f, maxRecordingLine, newRecording(f, s).line)
+		return in.lines(f, source.MaxLine, newRecording(f, s).line)
 	case kindEvents:
 		return in.lines(f, maxEventLine, newEvents(f, s).line)
 	case kindCapture:

@@ -50,16 +50,16 @@ func newPicture() *picture {
 
 func (p *picture) batch(b *batch) {
 	for _, g := range b.grants {
-		p.grants.at(g.at).bytes += g.bytes
+		p.grants.at(g.At).bytes += g.Grant.Bytes
 	}
 	for _, r := range b.reports {
-		p.reports.at(r.at).report(r.low, max(r.low, r.high))
+		p.reports.at(r.At).report(r.Report.Low, max(r.Report.Low, r.Report.High))
 	}
 	for i := range b.samples {
 		s := &b.samples[i]
-		p.fromSamples.at(s.at).report(s.ReportedLow, s.Reported)
-		if ratio, ok := s.Ratio(); ok {
-			p.events.at(s.at).rate(ratio)
+		p.fromSamples.at(s.At).report(s.Sample.ReportedLow, s.Sample.Reported)
+		if ratio, ok := s.Sample.Ratio(); ok {
+			p.events.at(s.At).rate(ratio)
 		}
 	}
 }

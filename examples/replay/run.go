@@ -86,7 +86,10 @@ func replay(o options, path string, out io.Writer) (note string, err error) {
 	}
 	switch o.mode {
 	case modeJSON:
-		j := samplePrinter{w: out, file: name}
+		j, err := newSamplePrinter(out, name)
+		if err != nil {
+			return "", err
+		}
 		next := s.batch
 		s.batch = func(b *batch) error { return errors.Join(next(b), j.batch(b)) }
 	case modeRecords:

@@ -35,12 +35,6 @@ const (
 	modeSocket = 5
 )
 
-// Types of the driver's messages.
-const (
-	typeDeinit = 0x10
-	typeUser   = 0x20
-)
-
 const (
 	// conAll is a mask of all processors, for a driver that cannot be asked.
 	conAll = 0x7F
@@ -235,39 +229,14 @@ func (p *devicePort) Close() error {
 }
 
 // userData returns the HDLC bytes of what was read from the driver or the router;
-// they are moved together in b. It differs from [diag.ParseDeviceRead] in that
-// the token of an external modem may also stand before each buffer, as the msm
-// kernels write it, and in that it takes what there is of a buffer that was cut.
+// they are moved together in b. What is cut off is the business of the HDLC
+// checksum.
 func userData(b []byte) ([]byte, error) {
-	if len(b) < 4 {
-		return nil, nil
-	}
-	switch binary.LittleEndian.Uint32(b) {
-	case typeDeinit:
+	n := 0
+	err := diag.ParseDeviceRead(b, func(_ int32, data []byte) { n += copy(b[n:], data) })
+	if errors.Is(err, diag.ErrDeviceEnd) {
 		return nil, io.EOF
-	case typeUser:
-	default:
-		return nil, nil // masks and such
-	}
-	in, w := b[4:], 0
-	if len(in) >= 4 && int32(binary.LittleEndian.Uint32(in)) < 0 {
-		in = in[4:]
-	}
-	if len(in) < 4 {
-		return nil, nil
-	}
-	n := binary.LittleEndian.Uint32(in)
-	in = in[4:]
-	for ; n > 0 && len(in) >= 4; n-- {
-		if int32(binary.LittleEndian.Uint32(in)) < 0 {
-			if in = in[4:]; len(in) < 4 {
-				break
-			}
-		}
-		size := min(int(binary.LittleEndian.Uint32(in)), len(in)-4)
-		w += copy(b[w:], in[4:4+size])
-		in = in[4+size:]
 	}
 
-	return b[:w], nil
+	return b[:n], nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gbrcc/gbrcc/modemlink/diag"
 	"github.com/gbrcc/gbrcc/modemlink/source/fakemodem"
 )
 
@@ -290,51 +291,27 @@ func (d *driver) fresh() (device, error) {
 }
 
 func TestUserData(t *testing.T) {
-	le := func(words ...uint32) (b []byte) {
-		for _, w := range words {
-			b = binary.LittleEndian.AppendUint32(b, w)
-		}
-
-		return b
-	}
-	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
-	a, b := []byte("abc"), []byte("defgh")
-	minus := uint32(0xFFFFFFFF)
+	two := diag.AppendDeviceRead(nil, -1, []byte("abc"), []byte("defgh"))
 	for _, tc := range []struct {
 		name string
 		in   []byte
 		want string
 		err  error
 	}{
-		{"one", join(le(0x20, 1, 3), a), "abc", nil},
-		{"two", join(le(0x20, 2, 3), a, le(5), b), "abcdefgh", nil},
-		{"token before all", join(le(0x20, minus, 2, 3), a, le(5), b), "abcdefgh", nil},
-		{"token before each", join(le(0x20, 2, minus, 3), a, le(minus, 5), b), "abcdefgh", nil},
-		{"masks", join(le(0x02, 1, 3), a), "", nil},
-		{"deinit", le(0x10, 0), "", io.EOF},
-		{"short", []byte{0x20, 0}, "", nil},
+		{"two", two, "abcdefgh", nil},
+		{"cut off", two[:len(two)-2], "abcdef", nil},
+		{"masks", []byte{2, 0, 0, 0, 1, 0, 0, 0}, "", nil},
+		{"end", []byte{0x10, 0, 0, 0}, "", io.EOF},
 		{"nothing", nil, "", nil},
-		{"no number", le(0x20), "", nil},
-		{"token alone", le(0x20, minus), "", nil},
-		{"cut off", join(le(0x20, 1, 30), a), "abc", nil},
-		{"huge number", join(le(0x20, 0x7FFFFFFF, 3), a), "abc", nil},
 	} {
 		if got, err := userData(bytes.Clone(tc.in)); string(got) != tc.want || !errors.Is(err, tc.err) {
 			t.Errorf("%s: %q, %v; want %q, %v", tc.name, got, err, tc.want, tc.err)
 		}
 	}
-}
-
-func FuzzUserData(f *testing.F) {
-	f.Add([]byte{0x20, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c'})
-	f.Add([]byte{0x20, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255, 1, 0, 0, 0, 'a', 255, 255, 255, 255, 255, 255, 255, 127, 'b'})
-	f.Add([]byte{0x10, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		n := len(b)
-		if got, _ := userData(b); len(got) > n {
-			t.Errorf("%d bytes out of %d", len(got), n)
-		}
-	})
+	buf := make([]byte, len(two))
+	if n := testing.AllocsPerRun(100, func() { _, _ = userData(buf[:copy(buf, two)]) }); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
 }
 
 // The device by its descriptor, on a file that can be polled.

@@ -44,6 +44,11 @@ type Diag struct {
 	dec     diag.Decoder
 	asm     *ratio.Assembler
 	records []diag.Record
+	// rrc finds the BSR timers in RRC messages, of which nothing else is looked
+	// at, kept or told.
+	rrc rrcTimers
+	// now is when the bytes came that are being decoded.
+	now     time.Time
 	batch   gbr.Telemetry
 	config  gbr.RadioConfig
 	emitted time.Time
@@ -69,6 +74,8 @@ func NewDiag(r io.Reader, cfg DiagConfig) (*Diag, error) {
 	}
 
 	d := &Diag{r: r, cfg: cfg, asm: asm}
+	d.dec.Buffers = true // the phone's own queue, for modems that tell no BSRs
+	d.dec.OnLog = d.packet
 	if cfg.Unknown != "" {
 		k, err := newKeeper(cfg.Unknown, cfg.Logger)
 		if err != nil {
@@ -188,6 +195,7 @@ func read(r io.Reader, out chan<- chunk, stop <-chan struct{}) {
 }
 
 func (d *Diag) decode(now time.Time, data []byte) {
+	d.now = now
 	d.counts.bytes += uint64(len(data))
 	d.dec.Write(data)
 	for {
@@ -199,6 +207,13 @@ func (d *Diag) decode(now time.Time, data []byte) {
 		if err != nil {
 			return // it needs more bytes
 		}
+	}
+}
+
+// packet is the decoder's OnLog: it is called before the records of the packet.
+func (d *Diag) packet(p diag.Packet) {
+	if recs := d.rrc.packet(p); len(recs) > 0 {
+		d.collect(d.asm.OnRecords(d.now, recs))
 	}
 }
 
@@ -271,7 +286,7 @@ func (d *Diag) emit(now time.Time, alive bool, emit func(gbr.Telemetry)) {
 func (d *Diag) report() {
 	s := d.dec.Stats()
 	d.cfg.Logger.Info("source: diagnostic stream ended", "frames", s.Frames, "bad_crc", s.BadCRC, "log_packets", s.Logs,
-		"encrypted", s.Encrypted, "lost_bytes", s.Lost)
+		"encrypted", s.Encrypted, "lost_bytes", s.Lost, "rrc", d.rrc.String())
 	for _, c := range s.Codes {
 		if c.Unsupported+c.Bad > 0 {
 			d.cfg.Logger.Warn("source: log packets skipped", "code", c.Code, "version", c.Version, "sub", c.Sub, "unsupported", c.Unsupported,

@@ -8,6 +8,7 @@
 //	                                      commands log mask   v
 //	sim     emulated cell (not on phones) ---bytes--------> Diag ------> emit(gbr.Telemetry)
 //	file    capture of a port ---------------bytes, paced---> (diag.Decoder,
+//	                                                           diag.RRCConfigs,
 //	                                                           ratio.Assembler)
 //	file    recording (JSON lines) ------------------------------------> emit
 //
@@ -45,10 +46,12 @@
 //	device*.go          its driver on older kernels: /dev/diag, ioctls
 //	router.go           its router on newer ones: a socket
 //	diag.go stats.go    bytes to telemetry; counters
+//	rrc.go              BSR timers out of RRC messages, and nothing else
 //	unknown.go          log packets of unknown versions, kept for a report
 //	capture.go          replay of a capture
-//	line.go file.go     format of recordings, their replay
-//	writer.go           their making
+//	line.go encode.go   format of recordings: reading and writing a line
+//	lines.go            files of JSON lines
+//	file.go writer.go   replay of recordings, their making
 //	sim.go nosim.go     the emulated modem
 //
 // Units are in the names: _ms is milliseconds, _bytes bytes.

@@ -3,8 +3,6 @@
 package source
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +13,9 @@ import (
 	"github.com/gbrcc/gbrcc/gbr"
 )
 
-const (
-	maxLineBytes = 64 << 10
-	// maxDisorder is by how much a recording may go back in time: rounding, and
-	// events of one batch that were written by kind.
-	maxDisorder = time.Second
-)
+// maxDisorder is by how much a recording may go back in time: rounding, and
+// events of one batch that were written by kind.
+const maxDisorder = time.Second
 
 // FileConfig configures [File].
 type FileConfig struct {
@@ -119,38 +114,38 @@ type player struct {
 	knowsConfig bool // from a config line
 }
 
-func (p *player) add(ctx context.Context, it item) error {
+func (p *player) add(ctx context.Context, it Item) error {
 	if !p.begun {
-		p.begun, p.first, p.out = true, it.out, it.out
+		p.begun, p.first, p.out = true, it.Out, it.Out
 	}
-	if it.out > p.out {
+	if it.Out > p.out {
 		if err := p.flush(ctx); err != nil {
 			return err
 		}
-		p.out = it.out
+		p.out = it.Out
 	}
 	p.pending = true
-	at := p.real(min(it.at, p.out))
-	switch it.kind {
-	case kindSample:
-		s := it.sample
+	at := p.real(min(it.At, p.out))
+	switch it.Kind {
+	case KindSample:
+		s := it.Sample
 		s.At, s.Window = at, p.shrink(s.Window)
-		p.lastWindow = it.sample.Window
+		p.lastWindow = it.Sample.Window
 		p.batch.Samples = append(p.batch.Samples, s)
 		if !p.knowsConfig {
-			p.configure(it.config)
+			p.configure(it.Config)
 		}
-	case kindGrant:
-		g := it.grant
+	case KindGrant:
+		g := it.Grant
 		g.At = at
 		p.batch.Grants = append(p.batch.Grants, g)
-	case kindReport:
-		r := it.report
+	case KindReport:
+		r := it.Report
 		r.At = at
 		p.batch.Reports = append(p.batch.Reports, r)
-	case kindConfig:
+	case KindConfig:
 		p.knowsConfig = true
-		p.configure(it.config)
+		p.configure(it.Config)
 	}
 
 	return nil
@@ -213,48 +208,41 @@ func (p *player) shrink(d time.Duration) time.Duration {
 
 // reader reads items and knows where it is.
 type reader struct {
-	scan *bufio.Scanner
-	name string
-	n    int
-	out  time.Duration
-	any  bool
+	lines *LineReader
+	name  string
+	out   time.Duration
+	any   bool
 }
 
 func newReader(r io.Reader, name string) *reader {
-	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 0, 4096), maxLineBytes)
-
-	return &reader{scan: s, name: name}
+	return &reader{lines: NewLineReader(r, MaxLine), name: name}
 }
 
-// next returns the next item, or io.EOF. Empty lines and unknown kinds are
-// skipped.
-func (r *reader) next() (item, error) {
-	for r.scan.Scan() {
-		r.n++
-		data := bytes.TrimSpace(r.scan.Bytes())
-		if len(data) == 0 {
-			continue
+// next returns the next item, or io.EOF. Unknown kinds are skipped.
+func (r *reader) next() (Item, error) {
+	for {
+		data, err := r.lines.Next()
+		if errors.Is(err, io.EOF) {
+			return Item{}, io.EOF
 		}
-		it, ok, err := parseLine(data)
-		if err == nil && ok && r.any && it.out < r.out-maxDisorder {
-			err = fmt.Errorf("time goes back by %v", r.out-it.out)
+		var it Item
+		known := false
+		if err == nil {
+			it, known, err = ParseLine(data)
+		}
+		if known && r.any && it.Out < r.out-maxDisorder {
+			err = fmt.Errorf("time goes back by %v", r.out-it.Out)
 		}
 		if err != nil {
-			return item{}, fmt.Errorf("source: %s:%d: %w", r.name, r.n, err)
+			return Item{}, fmt.Errorf("source: %s:%d: %w", r.name, r.lines.Line(), err)
 		}
-		if !ok {
+		if !known {
 			continue
 		}
-		if !r.any || it.out > r.out {
-			r.out, r.any = it.out, true
+		if !r.any || it.Out > r.out {
+			r.out, r.any = it.Out, true
 		}
 
 		return it, nil
 	}
-	if err := r.scan.Err(); err != nil {
-		return item{}, fmt.Errorf("source: %s:%d: %w", r.name, r.n+1, err)
-	}
-
-	return item{}, io.EOF
 }

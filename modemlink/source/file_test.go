@@ -179,7 +179,7 @@ func TestFileErrors(t *testing.T) {
 		{"edges", `{"t_ms":1,"bsr_bytes":1,"bsr_bytes_low":2,"grant_bytes":1}`, ":1: bsr_bytes_low 2 is above"},
 		{"rat", `{"t_ms":1,"bsr_bytes":1,"grant_bytes":1,"rat":"gsm"}`, ":1: rat is"},
 		{"back in time", `{"t_ms":5000,"bsr_bytes":1,"grant_bytes":1}` + "\n" + good, ":2: time goes back by 4.999s"},
-		{"long line", good + strings.Repeat(" ", maxLineBytes+1), ":2: "},
+		{"long line", good + strings.Repeat(" ", MaxLine+1), ":2: a line is longer than 64 KiB"},
 		{"grant", `{"t_ms":1,"kind":"grant"}`, ":1: a grant needs"},
 		{"report", `{"t_ms":1,"kind":"report"}`, ":1: a report needs"},
 		{"pci", `{"t_ms":1,"kind":"config","pci":2000}`, ":1: pci is 2000"},
@@ -352,16 +352,32 @@ func FuzzLine(f *testing.F) {
 	f.Add([]byte(`{"t_ms":1,"kind":"grant","grant_bytes":5,"cell":1,"age_ms":3}`))
 	f.Add([]byte(`{"t_ms":1,"kind":"report","bsr_bytes":null,"bsr_bytes_low":7,"padding":true}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		it, ok, err := parseLine(data)
+		it, ok, err := ParseLine(data)
 		if err != nil || !ok {
 			return
 		}
-		s, g, r, c := it.sample, it.grant, it.report, it.config
+		s, g, r, c := it.Sample, it.Grant, it.Report, it.Config
 		if s.Granted < 0 || s.Reported < 0 || s.ReportedLow < 0 || s.ReportedLow > s.Reported || s.Window < 0 ||
-			s.SumGranted < 0 || s.SumReported < 0 || s.SFN < -1 || s.SFN > maxSFN ||
+			s.SumGranted < 0 || s.SumReported < 0 || s.SFN < -1 || s.SFN > MaxSFN ||
 			g.Bytes < 0 || g.Cell < 0 || r.Low < 0 || r.High < -1 || r.High >= 0 && r.High < r.Low ||
-			c.Period < 0 || c.Lag < 0 || c.PCI < -1 || it.out < it.at || it.at.Abs() > 116*24*time.Hour {
+			c.Period < 0 || c.Lag < 0 || c.PCI < -1 || it.Out < it.At || it.At.Abs() > 116*24*time.Hour {
 			t.Errorf("%s gives %+v", data, it)
 		}
+		line := AppendLine(nil, &it)
+		if again, ok, err := ParseLine(line); err != nil || !ok || again != it {
+			t.Errorf("%s gives %+v, but as %s it is %+v, %t, %v", data, it, line, again, ok, err)
+		}
 	})
+}
+
+// Writing a line costs no memory.
+func TestAppendLineDoesNotAllocate(t *testing.T) {
+	it := Item{Sample: gbr.Sample{Reported: 9, Flags: gbr.FlagCorrected | gbr.FlagSummed}, Config: gbr.RadioConfig{RAT: gbr.RATNR, PCI: -1}}
+	buf := make([]byte, 0, 512)
+	if n := testing.AllocsPerRun(100, func() { buf = AppendLine(buf[:0], &it) }); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+	if !bytes.Contains(buf, []byte(`"flags":["starved","corrected","summed"]`)) {
+		t.Errorf("%s", buf)
+	}
 }

@@ -3,7 +3,6 @@
 package source
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -12,24 +11,28 @@ import (
 	"github.com/gbrcc/gbrcc/gbr"
 )
 
+// Kind is the kind of a line.
+type Kind string
+
 // Kinds of lines. A sample, the usual one, has no kind.
 const (
-	kindSample = ""
-	kindGrant  = "grant"
-	kindReport = "report"
-	kindConfig = "config"
+	KindSample Kind = ""
+	KindGrant  Kind = "grant"
+	KindReport Kind = "report"
+	KindConfig Kind = "config"
 )
 
 // Limits of a recording's numbers. What is beyond is a mistake, not a modem.
 const (
-	maxBytes  = 1 << 30
-	maxSum    = math.MaxInt32
-	maxMs     = 1e10 // 115 days
-	maxSpanMs = 1e7  // of a window or timer: nearly 3 h
-	maxAgeMs  = 1e4
-	maxPCI    = 1007 // TS 38.211 7.4.2.1
-	maxCell   = 63
-	maxSFN    = 1023
+	MaxBytes  = 1 << 30
+	MaxMs     = 1e10 // of a time, either way: 115 days
+	MaxSpanMs = 1e7  // of a window or timer: nearly 3 h
+	MaxSFN    = 1023 // TS 36.331 6.2.1 MIB, TS 38.211 4.3.1
+
+	maxSum   = math.MaxInt32
+	maxAgeMs = 1e4
+	maxPCI   = 1007 // TS 38.211 7.4.2.1
+	maxCell  = 63
 )
 
 // line is one line of a recording, a JSON object. A sample is
@@ -50,7 +53,8 @@ const (
 //	                are words that are not known
 //	window_ms       time in which grant_bytes were granted; period_ms when it is
 //	                missing
-//	age_ms          how much later than t_ms it came out of the modem; 0
+//	age_ms          how much later than t_ms it came out of the modem, at most
+//	                10 s; 0
 //	sum_grant_bytes, sum_bsr_bytes
 //	                gbr.Sample.SumGranted and SumReported; 0
 //
@@ -60,7 +64,7 @@ const (
 // "config" (t_ms, rat, period_ms, lag_ms, pci or null). Keys and kinds that are
 // not known are ignored.
 type line struct {
-	Kind        string   `json:"kind"`
+	Kind        Kind     `json:"kind"`
 	TMs         *float64 `json:"t_ms"`
 	SFN         *int64   `json:"sfn"`
 	BSRBytes    *int64   `json:"bsr_bytes"`
@@ -79,22 +83,30 @@ type line struct {
 	PCI         *int64   `json:"pci"`
 }
 
-// item is a line's content. Times are durations since the recording's epoch.
-type item struct {
-	kind string
-	// at is on air, out when the modem gave it away.
-	at, out time.Duration
-	sample  gbr.Sample
-	grant   gbr.Grant
-	report  gbr.Report
-	config  gbr.RadioConfig
+// Item is the content of one line of a recording: [ParseLine] reads it and
+// [AppendLine] writes it. Times are durations since the recording's epoch, to the
+// microsecond; the At of Sample, Grant and Report are not used.
+type Item struct {
+	// Kind tells which of the fields below counts.
+	Kind Kind
+	// At is on air, Out when the modem gave it away.
+	At, Out time.Duration
+
+	Sample gbr.Sample
+	Grant  gbr.Grant
+	Report gbr.Report
+	// Config is that of a configuration. Beside a sample it is what is in force:
+	// the line has its Period, and its RAT if the sample does not tell one.
+	Config gbr.RadioConfig
 }
 
-// parseLine reads one line. ok is false for a kind that is not known.
-func parseLine(data []byte) (it item, ok bool, err error) {
+// ParseLine reads one line. known is false for a kind that is not known, of
+// which only Kind, At and Out are set. Errors say what is wrong with the line, in
+// the words of the format.
+func ParseLine(data []byte) (it Item, known bool, err error) {
 	var l line
-	if err := json.Unmarshal(data, &l); err != nil {
-		return it, false, jsonError(err)
+	if err := UnmarshalLine(data, &l); err != nil {
+		return it, false, err
 	}
 	if l.TMs == nil {
 		return it, false, errors.New("t_ms is missing")
@@ -102,10 +114,10 @@ func parseLine(data []byte) (it item, ok bool, err error) {
 	if err := l.check(); err != nil {
 		return it, false, err
 	}
-	it.kind, it.at = l.Kind, millis(*l.TMs)
-	it.out = it.at + millis(l.AgeMs)
+	it.Kind, it.At = l.Kind, millis(*l.TMs)
+	it.Out = it.At + millis(l.AgeMs)
 	switch l.Kind {
-	case kindSample:
+	case KindSample:
 		if l.BSRBytes == nil || l.GrantBytes == nil {
 			return it, false, errors.New("a sample needs bsr_bytes and grant_bytes")
 		}
@@ -117,34 +129,34 @@ func parseLine(data []byte) (it item, ok bool, err error) {
 		if l.BSRBytesLow != nil {
 			low = *l.BSRBytesLow
 		}
-		it.sample = gbr.Sample{
+		it.Sample = gbr.Sample{
 			Window: millis(window), Granted: int(*l.GrantBytes), Reported: int(*l.BSRBytes), ReportedLow: int(low),
 			SumGranted: int(l.SumGrant), SumReported: int(l.SumBSR), RAT: parseRAT(l.RAT), Flags: parseFlags(l.Flags),
 		}
-		if it.sample.RAT != gbr.RATUnknown {
-			it.sample.SFN = -1
+		if it.Sample.RAT != gbr.RATUnknown {
+			it.Sample.SFN = -1
 			if l.SFN != nil {
-				it.sample.SFN = int(*l.SFN)
+				it.Sample.SFN = int(*l.SFN)
 			}
 		}
-		it.config = gbr.RadioConfig{RAT: parseRAT(l.RAT), Period: millis(l.PeriodMs), PCI: -1}
-	case kindGrant:
+		it.Config = gbr.RadioConfig{RAT: parseRAT(l.RAT), Period: millis(l.PeriodMs), PCI: -1}
+	case KindGrant:
 		if l.GrantBytes == nil {
 			return it, false, errors.New("a grant needs grant_bytes")
 		}
-		it.grant = gbr.Grant{Bytes: int(*l.GrantBytes), Cell: int(l.Cell)}
-	case kindReport:
+		it.Grant = gbr.Grant{Bytes: int(*l.GrantBytes), Cell: int(l.Cell)}
+	case KindReport:
 		if l.BSRBytesLow == nil {
 			return it, false, errors.New("a report needs bsr_bytes_low")
 		}
-		it.report = gbr.Report{Low: int(*l.BSRBytesLow), High: -1, Padding: l.Padding}
+		it.Report = gbr.Report{Low: int(*l.BSRBytesLow), High: -1, Padding: l.Padding}
 		if l.BSRBytes != nil {
-			it.report.High = int(*l.BSRBytes)
+			it.Report.High = int(*l.BSRBytes)
 		}
-	case kindConfig:
-		it.config = gbr.RadioConfig{RAT: parseRAT(l.RAT), Period: millis(l.PeriodMs), Lag: millis(l.LagMs), PCI: -1}
+	case KindConfig:
+		it.Config = gbr.RadioConfig{RAT: parseRAT(l.RAT), Period: millis(l.PeriodMs), Lag: millis(l.LagMs), PCI: -1}
 		if l.PCI != nil {
-			it.config.PCI = int(*l.PCI)
+			it.Config.PCI = int(*l.PCI)
 		}
 	default:
 		return it, false, nil
@@ -160,10 +172,10 @@ func (l *line) check() error {
 		v        *float64
 		low, top float64
 	}{
-		{"t_ms", l.TMs, -maxMs, maxMs},
-		{"period_ms", &l.PeriodMs, 0, maxSpanMs},
-		{"window_ms", l.WindowMs, 0, maxSpanMs},
-		{"lag_ms", &l.LagMs, 0, maxSpanMs},
+		{"t_ms", l.TMs, -MaxMs, MaxMs},
+		{"period_ms", &l.PeriodMs, 0, MaxSpanMs},
+		{"window_ms", l.WindowMs, 0, MaxSpanMs},
+		{"lag_ms", &l.LagMs, 0, MaxSpanMs},
 		{"age_ms", &l.AgeMs, 0, maxAgeMs},
 	} {
 		if f.v != nil && !(*f.v >= f.low && *f.v <= f.top) {
@@ -175,10 +187,10 @@ func (l *line) check() error {
 		v        *int64
 		low, top int64
 	}{
-		{"sfn", l.SFN, -1, maxSFN},
-		{"bsr_bytes", l.BSRBytes, 0, maxBytes},
-		{"bsr_bytes_low", l.BSRBytesLow, 0, maxBytes},
-		{"grant_bytes", l.GrantBytes, 0, maxBytes},
+		{"sfn", l.SFN, -1, MaxSFN},
+		{"bsr_bytes", l.BSRBytes, 0, MaxBytes},
+		{"bsr_bytes_low", l.BSRBytesLow, 0, MaxBytes},
+		{"grant_bytes", l.GrantBytes, 0, MaxBytes},
 		{"sum_grant_bytes", &l.SumGrant, 0, maxSum},
 		{"sum_bsr_bytes", &l.SumBSR, 0, maxSum},
 		{"cell", &l.Cell, 0, maxCell},
@@ -199,20 +211,6 @@ func (l *line) check() error {
 	}
 }
 
-// jsonError says it without the names of Go types.
-func jsonError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		if wrong.Field == "" {
-			return fmt.Errorf("want a JSON object, not a %s", wrong.Value)
-		}
-
-		return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
-	}
-
-	return fmt.Errorf("not JSON: %w", err)
-}
-
 func parseRAT(s string) gbr.RAT {
 	switch s {
 	case "lte":
@@ -221,22 +219,6 @@ func parseRAT(s string) gbr.RAT {
 		return gbr.RATNR
 	default:
 		return gbr.RATUnknown
-	}
-}
-
-// flagWord returns the word of one flag, empty for none.
-func flagWord(f gbr.SampleFlags) string {
-	switch f {
-	case gbr.FlagFirstGrant:
-		return "first_grant"
-	case gbr.FlagCorrected:
-		return "corrected"
-	case gbr.FlagInferred:
-		return "inferred"
-	case gbr.FlagSummed:
-		return "summed"
-	default:
-		return ""
 	}
 }
 

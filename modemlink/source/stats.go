@@ -46,5 +46,6 @@ func (d *Diag) logStats() {
 	}
 	d.cfg.Logger.Info("source: running", "bytes", c.bytes, "samples", c.samples, "grants", c.grants, "reports", c.reports,
 		"age_ms", age.Milliseconds(), "age_max_ms", c.ageMax.Milliseconds(),
-		"total_logs", s.Logs, "total_unknown", unknown, "total_bad", bad, "total_bad_crc", s.BadCRC, "total_encrypted", s.Encrypted)
+		"total_logs", s.Logs, "total_unknown", unknown, "total_bad", bad, "total_bad_crc", s.BadCRC, "total_encrypted", s.Encrypted,
+		"total_rrc", d.rrc.String())
 }
