@@ -194,14 +194,15 @@ func floorDiv(a, b int64) int64 {
 
 func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }
 
-// buckets of one second in which records came, so that a pause does not empty
-// a filter.
+// buckets of two seconds in which records came, so that a pause does not empty a
+// filter. Sixteen seconds follow a drift of 100 ppm within 2 ms, and hold at least
+// one fast arrival of a phone whose diagnostic buffer comes in bursts of 380 ms.
 const (
 	buckets     = 8
-	bucketWidth = 1_000_000
+	bucketWidth = 2_000_000
 )
 
-// minFilter is the minimum over the last eight seconds with values. The zero
+// minFilter is the minimum over the last sixteen seconds with values. The zero
 // value is empty; its minimum is 0.
 type minFilter struct {
 	mins [buckets]int64
