@@ -215,6 +215,8 @@ func (v *B883) readOld(b []byte) {
 	v.CBs = b[19]
 	v.DMRSMask = bits(binary.LittleEndian.Uint16(b[20:]), 0, 14)
 	v.CBSize = bits(binary.LittleEndian.Uint16(b[22:]), 0, 15)
+	// Byte 24: descriptions differ (24 or 25), and only so do the fields before
+	// the RNTI add up.
 	v.SlotOffset, v.Mod = bits(b[24], 0, 6), b[29]>>5
 	v.RNTI, v.RBGs = binary.LittleEndian.Uint16(b[30:]), binary.LittleEndian.Uint32(b[36:])
 }
