@@ -66,6 +66,7 @@ var arrows = map[string]arrow{
 	"interceptor":                to("gbr", "gcc", "gcc/pacing"),
 	"interceptor/dashboard":      to(),
 	"e2e":                        to(),
+	"e2e/browser":                to(),
 	"e2e/cell":                   to("modemlink/diag"),
 	"e2e/cell/live":              to("e2e/cell"),
 	"e2e/peer":                   to("qoe"),
