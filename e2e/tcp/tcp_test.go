@@ -121,6 +121,31 @@ func TestLossLeaves70Percent(t *testing.T) {
 	}
 }
 
+// RFC 9438 5.1: with one loss in 1/p segments the mean window is 1.054
+// RTT^0.75 / p^0.75, where that is more than Reno's. The formula has no fast
+// convergence, which leaves us below: a tenth, and in a thousand losses less.
+func TestResponseFunction(t *testing.T) {
+	for _, c := range []struct {
+		rtt float64 // s
+		p   int     // segments between losses
+	}{{0.1, 10_000}, {0.2, 3_000}, {0.2, 10_000}} {
+		s := mustCubic(t, Config{MaxWindow: 64 << 20})
+		s.window.ssthresh = 100
+		l := newLink(t, 1e10, time.Duration(c.rtt/2*float64(time.Second)), 0, s)
+		n := 0
+		l.drop = func(time.Time, Segment) bool { n++; return n%c.p == 0 }
+		l.run(40 * time.Second)
+		from := s.stats.Segments
+		l.run(140 * time.Second)
+		got := float64(s.stats.Segments-from) / 100 * c.rtt
+		want := 1.054 * math.Pow(c.rtt*float64(c.p), 0.75)
+		within(t, "mean window", got, 0.93*want, 0.09*want, "segments")
+		if s.stats.Timeouts > 0 {
+			t.Errorf("%+v", s.stats)
+		}
+	}
+}
+
 func TestSlowStartDoubles(t *testing.T) {
 	s := mustCubic(t, Config{})
 	l := newLink(t, 1e9, 50*time.Millisecond, 0, s)
