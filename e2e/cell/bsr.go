@@ -14,7 +14,7 @@ const (
 )
 
 // bsrState is what the phone knows about its reports. TS 36.321 5.4.5 and
-// 5.4.4; times are TTIs.
+// 5.4.4; times are slots.
 type bsrState struct {
 	period, retx int64 // timers; period < 0 is infinite
 	srPeriod     int64
@@ -41,20 +41,21 @@ func (s *bsrState) onData(before int) {
 	}
 }
 
-// onTTI runs the timers at the beginning of TTI k with bytes in the buffer.
+// onTTI runs the timers at the beginning of slot k with bytes in the buffer.
 func (s *bsrState) onTTI(k int64, bytes int) {
 	if bytes > 0 && k >= s.retxAt && s.regular == diag.TriggerUnknown {
 		s.regular = diag.TriggerRetx
 	}
 }
 
-// wantsSR says whether a scheduling request goes out in TTI k, in which there
-// is no grant.
-func (s *bsrState) wantsSR(k int64) bool {
-	return s.regular != diag.TriggerUnknown && k%s.srPeriod == s.srPhase
+// wantsSR says whether a scheduling request goes out in uplink slot k, in which
+// there is no grant. The slot before it was so many slots ago: an occasion
+// between them is had now.
+func (s *bsrState) wantsSR(k, since int64) bool {
+	return s.regular != diag.TriggerUnknown && (k-s.srPhase+s.srPeriod)%s.srPeriod < since
 }
 
-// fill decides what a transport block of size bytes in TTI k carries of the
+// fill decides what a transport block of size bytes in slot k carries of the
 // bytes in the buffer: data, a report, padding.
 func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) {
 	s.retxAt = k + s.retx // any grant for new data restarts it
