@@ -13,6 +13,7 @@ import (
 // it. Random handovers are made as far ahead as anyone asks.
 type air struct {
 	frame   *frame
+	shared  bool // no trace: the cell has several phones
 	trace   Trace
 	outages []interval
 	random  RandomHandovers
@@ -123,6 +124,14 @@ func (a *air) off(k int64) bool {
 func (a *air) out(k int64) bool {
 	i := sort.Search(len(a.outages), func(i int) bool { return a.outages[i].to > k })
 	return i < len(a.outages) && k >= a.outages[i].from
+}
+
+// dead says that slot k cannot carry anything.
+func (a *air) dead(k int64) bool {
+	if a.shared {
+		return a.off(k)
+	}
+	return a.bytes(k) == 0
 }
 
 // bytes is the capacity of uplink slot k: of the time since the one before.

@@ -12,19 +12,20 @@ const horizon = 128
 type slot struct {
 	air   int64
 	grant int // transport block size, 0 for none
+	rbs   int // in a cell with several phones
 }
 
 // plan holds the slots around now; a slot that nobody wrote is empty.
 type plan [horizon]slot
 
-func (p *plan) get(air int64) int {
+func (p *plan) get(air int64) slot {
 	if s := p[air&(horizon-1)]; s.air == air {
-		return s.grant
+		return s
 	}
-	return 0
+	return slot{air: air}
 }
 
-func (p *plan) set(air int64, grant int) { p[air&(horizon-1)] = slot{air, grant} }
+func (p *plan) set(s slot) { p[s.air&(horizon-1)] = s }
 
 // report is what the base station learns from a decoded block or from an SR.
 type report struct {
@@ -32,6 +33,9 @@ type report struct {
 	air int64 // slot in which it was sent
 	ce  ce
 	sr  bool
+	// waiting is what the phone has by a report outside of blocks, see
+	// SharedConfig.IdealBSR.
+	waiting int
 }
 
 // station is the scheduler of the base station, as far as this phone sees it.
@@ -49,6 +53,9 @@ type station struct {
 	blind   int   // bytes to grant on a request
 	polls   int   // in a row, without a BSR in return
 	saved   int   // capacity too small for a block, see minTB
+	// greedy takes the phone for one that has data without end.
+	greedy bool
+	ideal  bool // SharedConfig.IdealBSR
 }
 
 // idle says that the scheduler has nothing to do until the phone speaks.
@@ -65,7 +72,7 @@ func (b *station) schedule(k, air int64, busy bool) {
 		return
 	}
 	if need := b.need(); need > 0 {
-		b.grant(air, min(max(need, minTB), avail))
+		b.grant(slot{air: air, grant: min(max(need, minTB), avail)})
 	}
 }
 
@@ -79,19 +86,35 @@ func (b *station) listen(k int64) {
 // need is the transport block that would take all that the phone is known to
 // have; 0 for none.
 func (b *station) need() int {
-	if b.pending > 0 {
+	switch {
+	case b.greedy:
+		return anything
+	case b.pending > 0 && b.ideal:
+		return b.pending + idealExtra
+	case b.pending > 0:
 		return b.pending + headerBytes + bsrBytes
+	default:
+		return b.blind
 	}
-	return b.blind
 }
 
+const (
+	// anything is more than any block.
+	anything = 1 << 24
+	// idealExtra is what the reference adds to a report.
+	idealExtra = 8
+)
+
 // grant gives a block in slot air, which comes off what the phone needs.
-func (b *station) grant(air int64, size int) {
-	b.plan.set(air, size)
-	b.granted = air
-	if b.pending > 0 {
-		b.pending = max(b.pending-(size-headerBytes), 0)
-	} else {
+func (b *station) grant(s slot) {
+	b.plan.set(s)
+	b.granted = s.air
+	switch {
+	case b.pending > 0 && b.ideal:
+		b.pending = max(b.pending-s.grant, 0)
+	case b.pending > 0:
+		b.pending = max(b.pending-(s.grant-headerBytes), 0)
+	default:
 		b.blind = 0
 	}
 }
@@ -108,9 +131,15 @@ func (b *station) available(air int64) int {
 }
 
 func (b *station) on(r report, k int64) {
+	if b.ideal {
+		if r.waiting > 0 {
+			b.pending = r.waiting
+		}
+		return
+	}
 	granted := 0
 	for a := max(r.air+1, k-b.air.frame.lookback); a <= b.granted; a++ {
-		if g := b.plan.get(a); g > 0 {
+		if g := b.plan.get(a).grant; g > 0 {
 			granted += g - headerBytes
 		}
 	}

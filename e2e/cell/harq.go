@@ -21,6 +21,7 @@ const (
 type block struct {
 	report  report // for the scheduler, once decoded
 	size    int
+	rbs     int // in a cell with several phones
 	data    int // bytes of it that are packets'
 	packets int // whose last byte is in it
 	sent    int // transmissions so far
@@ -70,13 +71,26 @@ func (h *harq) due(k int64) int64 {
 // repeat has a block sent again that failed in slot k: 8 later on LTE, else in
 // the first slot that can be granted once the base station knows.
 func (h *harq) repeat(k, number int64) {
-	air := k + harqRTT
-	if h.frame.rat != diag.LTE {
-		for air = h.frame.chance(k + h.report); h.busy(air); {
-			air = h.frame.chance(air + 1)
-		}
+	if h.frame.rat == diag.LTE {
+		h.book(k+harqRTT, number)
+		return
 	}
+	air := h.frame.chance(k + h.report)
+	for h.busy(air) {
+		air = h.frame.after(air)
+	}
+	h.book(air, number)
+}
+
+// book has slot air repeat a block.
+func (h *harq) book(air, number int64) {
 	h.again[air&(horizon-1)] = struct{ air, number int64 }{air, number + 1}
+}
+
+// postpone moves a repetition to a later slot than air.
+func (h *harq) postpone(air, number int64) {
+	h.book(air, -1)
+	h.repeat(air, number)
 }
 
 // block is a block by its number, which must be in the ring.

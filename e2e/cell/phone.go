@@ -50,6 +50,10 @@ type Phone struct {
 	otherDue float64 // bytes of other apps not yet made a packet
 	stats    Stats
 	events   Events
+	sink     bool // what it sends is of no interest: counted and gone
+
+	shared *Shared // the cell, if it has several phones
+	number int     // in there
 
 	delivered        []Delivery
 	dropped, pending []Packet // pending is for the next Output
@@ -134,10 +138,18 @@ func newPhone(cfg Config, clock clock) *Phone {
 // is not positive): the packet is lost, and also in the next Output.Dropped.
 func (c *Phone) Enqueue(now time.Time, p Packet) bool {
 	c.run(now)
+	if c.shared != nil {
+		c.shared.mirror(c.number, p, c.now)
+	}
+	return c.accept(p, c.now)
+}
+
+// accept puts a packet into the buffer that came at a time.
+func (c *Phone) accept(p Packet, at time.Time) bool {
 	c.stats.PacketsIn++
 	c.stats.BytesIn += int64(max(p.Size, 0))
 	before := c.phone.bytes
-	if !c.phone.push(queued{Packet: p, at: c.now}) {
+	if !c.phone.push(queued{Packet: p, at: at}) {
 		c.stats.PhoneDrops++
 		c.drop(p)
 		return false
@@ -198,9 +210,15 @@ func (c *Phone) NextTimeout() time.Time {
 }
 
 // CapacityBps is the mean capacity over the window that ends at now, in bit/s,
-// handovers and outages included.
+// handovers and outages included. In a Shared cell it is what the phone would
+// have been granted if it always had data, from a run of the same cell beside
+// this one, which knows what the other phones sent since the first call; it
+// reaches back 65 s.
 func (c *Phone) CapacityBps(now time.Time, window time.Duration) int {
 	to := now.Sub(c.cfg.Start)
+	if c.shared != nil {
+		return c.shared.capacityBps(c.number, to, window)
+	}
 	return c.air.meanBps(to-window, to)
 }
 
@@ -249,15 +267,20 @@ func (c *Phone) open(k int64) {
 
 // send is what the phone does in slot k, after the scheduler's turn.
 func (c *Phone) send(k int64) {
-	c.bsr.onTTI(k, c.phone.bytes+c.harq.ready)
+	waiting := c.phone.bytes + c.harq.ready
+	c.bsr.onTTI(k, waiting)
+	if c.bsr.wantsIdeal(k, waiting) {
+		c.stats.BSRs++
+		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, waiting: c.bsr.rounded(waiting)})
+	}
 	if !c.frame.up(k) {
 		return
 	}
-	switch grant := c.station.plan.get(k); {
+	switch slot := c.station.plan.get(k); {
 	case c.harq.busy(k):
 		c.retransmit(k)
-	case grant > 0:
-		c.transmit(k, grant)
+	case slot.grant > 0:
+		c.transmit(slot)
 	case c.bsr.wantsSR(k, c.frame.since(k)) && k >= c.station.granted && !c.air.off(k):
 		c.stats.SRs++
 		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, sr: true})
@@ -277,7 +300,8 @@ func (c *Phone) otherApps(k int64) {
 }
 
 // transmit sends a new block.
-func (c *Phone) transmit(k int64, size int) {
+func (c *Phone) transmit(s slot) {
+	k, size := s.air, s.grant
 	data, ce, padding := c.bsr.fill(k, size, c.phone.bytes+c.harq.ready)
 	again := c.harq.carry(c.harq.next(), data)
 	packets := c.phone.take(data-again, c.begin(k+1), &c.harq.onAir)
@@ -286,7 +310,7 @@ func (c *Phone) transmit(k int64, size int) {
 	if ce.present() {
 		c.stats.BSRs++
 	}
-	n := c.harq.add(block{report: report{air: k, ce: ce}, size: size, data: data, packets: packets})
+	n := c.harq.add(block{report: report{air: k, ce: ce}, size: size, rbs: s.rbs, data: data, packets: packets})
 	c.log.onBlock(c.begin(k+1), k, size, padding, ce)
 	c.put(k, n)
 }
@@ -295,7 +319,7 @@ func (c *Phone) transmit(k int64, size int) {
 // room at all: then later.
 func (c *Phone) retransmit(k int64) {
 	number := c.harq.due(k)
-	if c.air.bytes(k) == 0 {
+	if c.air.dead(k) {
 		c.harq.repeat(k, number)
 		return
 	}
@@ -327,6 +351,11 @@ func (c *Phone) deliver(at time.Time) {
 				continue
 			}
 			c.stats.BytesQueued -= int64(q.Size)
+			if c.sink {
+				c.stats.PacketsDelivered++
+				c.stats.BytesDelivered += int64(q.Size)
+				continue
+			}
 			ok := c.path.push(at, q)
 			c.stats.PacketsInFlight++
 			c.stats.BytesInFlight += int64(q.Size)
@@ -354,5 +383,7 @@ func (c *Phone) dropOnPath(p Packet) {
 
 func (c *Phone) drop(p Packet) {
 	c.stats.BytesDropped += int64(max(p.Size, 0))
-	c.pending = append(c.pending, p)
+	if !c.sink {
+		c.pending = append(c.pending, p)
+	}
 }

@@ -60,13 +60,6 @@ type traits struct {
 }
 
 func (r Radio) traits() (traits, bool) {
-	const (
-		// lteMaxTB is the largest block that B139 and B064 can show.
-		lteMaxTB = 1<<16 - 1
-		// nrMaxTB is more than four layers of 100 MHz carry in a slot.
-		nrMaxTB  = 1<<18 - 1
-		nrMaxLag = 20
-	)
 	switch r {
 	case LTEFDD:
 		return traits{rat: diag.LTE, pattern: "F", report: 4, grant: 4, lookback: 60, maxTB: lteMaxTB, maxLag: harqRTT - 1}, true
@@ -80,6 +73,14 @@ func (r Radio) traits() (traits, bool) {
 		return traits{}, false
 	}
 }
+
+const (
+	// lteMaxTB is the largest block that B139 and B064 can show.
+	lteMaxTB = 1<<16 - 1
+	// nrMaxTB is more than four layers of 100 MHz carry in a slot.
+	nrMaxTB  = 1<<18 - 1
+	nrMaxLag = 20
+)
 
 // frame is the time grid of a radio. Slot k begins k slot lengths after the
 // start; for LTE it is the TTI.
@@ -145,6 +146,14 @@ func (f *frame) chance(k int64) int64 {
 		}
 	}
 	return best
+}
+
+// after is the uplink slot after slot k.
+func (f *frame) after(k int64) int64 {
+	for k++; !f.up(k); {
+		k++
+	}
+	return k
 }
 
 // share is the time, in µs since the start, of whose capacity uplink slot k
