@@ -15,16 +15,23 @@
 //
 // # Files
 //
-//	scenario.go   what a run is: capacity, path, telemetry, source; the catalogue
+//	scenario.go   what a run is: radios, paths, telemetry, sources, flows
+//	catalogue.go  the built-in scenarios
+//	run.go        a run from outside
+//	world.go      the event loop
+//	phone.go      a radio, the way back, the agent
+//	network.go    datagrams and their ways
+//	flows.go      the flows beside the measured one
+//	call.go       a sender of video
+//	receiver.go   what it hears of arrivals
+//	source.go     the encoder model
 //	algorithm.go  what is compared, by name
+//	view.go       what references may look at
 //	oracle.go     the clairvoyant sender
 //	causal.go     the sender that knows the past
-//	source.go     the encoder model
-//	receiver.go   arrivals, feedback, frames, playout
-//	run.go        the event loop
 //	observe.go    what a run looks like over time
 //	result.go     what a run reports
 //
-// Nothing here reads a clock. A Runner is not safe for concurrent use; separate
-// ones are independent.
+// Nothing here reads a clock. A run is not safe for concurrent use; separate ones
+// are independent.
 package sim

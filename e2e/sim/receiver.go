@@ -8,57 +8,35 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// packet is what the run remembers of everything sent; its index is the
-// transport-wide sequence number.
-type packet struct {
-	frame    int
-	media    int // payload bytes, without headers
-	size     int // bytes on the link
-	attempt  int // 0 for the first sending of this media
-	sentAt   time.Time
-	queuedAt time.Time // into the pacer
-	received bool
-	arrival  time.Time
-}
-
-// frame is one captured picture.
-type frame struct {
-	capture time.Time
-	missing int // packets not yet there
-	done    time.Time
-}
-
 // receiver notes arrivals and reports them every interval, as TWCC does.
 type receiver struct {
-	packets *[]packet
+	c       *call
 	late    []int64 // arrived after they were reported missing
 	next    int64   // first number not reported at all yet
 	highest int64   // newest number that arrived, -1 before
-	epoch   gcc.RemoteTime
-	start   time.Time
 }
 
-func newReceiver(packets *[]packet, start time.Time) *receiver {
-	// An epoch of its own: nobody may compare the two clocks.
-	return &receiver{packets: packets, highest: -1, start: start, epoch: 7_777_777_777}
-}
+// remoteEpoch is the receiver's clock at the start of the run: nobody may
+// compare the two clocks.
+const remoteEpoch gcc.RemoteTime = 7_777_777_777
 
-func (r *receiver) onArrival(seq int64, at time.Time) {
-	p := &(*r.packets)[seq]
-	if p.received {
+func newReceiver(c *call) *receiver { return &receiver{c: c, highest: -1} }
+
+func (r *receiver) onArrival(seq int64, at instant) {
+	p := &r.c.packets[seq]
+	if p.arrival != never {
 		return
 	}
-	p.received, p.arrival = true, at
+	p.arrival = at
 	if seq < r.next {
 		r.late = append(r.late, seq)
 	}
 	r.highest = max(r.highest, seq)
 }
 
-// report returns what has happened since the last report; it is empty when
+// report appends what has happened since the last report, which is nothing when
 // nothing has arrived.
-func (r *receiver) report() []gcc.PacketResult {
-	var out []gcc.PacketResult
+func (r *receiver) report(out []gcc.PacketResult) []gcc.PacketResult {
 	for _, seq := range r.late {
 		out = append(out, r.result(seq))
 	}
@@ -71,13 +49,13 @@ func (r *receiver) report() []gcc.PacketResult {
 }
 
 func (r *receiver) result(seq int64) gcc.PacketResult {
-	p := &(*r.packets)[seq]
+	p := &r.c.packets[seq]
 	res := gcc.PacketResult{
-		SentPacket: gcc.SentPacket{Seq: seq, Size: p.size, At: p.sentAt},
-		Received:   p.received,
+		SentPacket: gcc.SentPacket{Seq: seq, Size: p.size(), At: r.c.w.start.Add(time.Duration(p.sentAt))},
+		Received:   p.arrival != never,
 	}
-	if p.received {
-		res.Arrival = r.epoch.Add(p.arrival.Sub(r.start))
+	if res.Received {
+		res.Arrival = remoteEpoch.Add(time.Duration(p.arrival))
 	}
 
 	return res

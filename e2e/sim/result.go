@@ -5,6 +5,7 @@ package sim
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/gbrcc/gbrcc/qoe"
 )
@@ -106,4 +107,64 @@ func orElse(v, otherwise float64) float64 {
 	}
 
 	return v
+}
+
+// result plays the frames out and sums up.
+func (w *world) result() Result {
+	c := w.main
+	counted := w.sc.Duration - w.sc.Warmup
+	capacity := c.phone.up.CapacityBps(w.end, counted)
+	res := Result{
+		Scenario: w.sc.Name, Class: w.sc.Class, CC: c.spec.CC, Seed: w.seed,
+		DurationS:    w.sc.Duration.Seconds(),
+		CapacityMbps: float64(capacity) / 1e6,
+		GoodputMbps:  float64(c.good) * 8 / counted.Seconds() / 1e6,
+		Samples:      c.phone.samples,
+	}
+	if capacity > 0 {
+		res.Utilization = res.GoodputMbps / res.CapacityMbps
+	}
+	c.playout(&res)
+	res.UEQueueP50, res.UEQueueP95, res.UEQueueMax = at(&c.ueQueue, 0.5), at(&c.ueQueue, 0.95), at(&c.ueQueue, 1)
+	res.SenderQueueP50, res.SenderQueueP95, res.SenderQueueMax = at(&c.senderQueue, 0.5), at(&c.senderQueue, 0.95), at(&c.senderQueue, 1)
+	res.RTTP50, res.RTTP95 = at(&c.rtt, 0.5), at(&c.rtt, 0.95)
+	if c.sent > 0 {
+		res.LossRatio = float64(c.lost) / float64(c.sent)
+	}
+	res.TargetMean, res.TargetCV = orElse(c.targets.Mean(), 0)/1e6, orElse(c.targets.CV(), 0)
+
+	return res
+}
+
+// playout runs the receiver's model over all frames; figures count those
+// captured after warm-up.
+func (c *call) playout(res *Result) {
+	w := c.w
+	buffer := qoe.NewJitterBuffer(qoe.JitterBufferConfig{Epoch: w.start})
+	var report qoe.Report
+	var seen frozenTime
+	warm := false
+	for _, f := range c.frames {
+		capture := time.Duration(f.capture)
+		if !warm && capture >= w.sc.Warmup {
+			warm = true
+			report.Discard()
+		}
+		if warm {
+			res.FramesSent++
+		}
+		render, ok := buffer.OnFrame(w.start.Add(time.Duration(f.done)), capture, f.done != never)
+		if !ok || render.After(w.end) {
+			report.OnSkipped()
+
+			continue
+		}
+		report.OnFrame(render, render.Sub(w.start.Add(capture)))
+		w.observeFrame(&seen, render, render.Sub(w.start.Add(capture)))
+	}
+	w.observeEnd(&seen)
+	s := report.SummaryAt(w.end)
+	res.FramesRendered, res.FreezeCount = s.FramesRendered, s.FreezeCount
+	res.FreezeRatio = orElse(s.FreezeRatio, 1) // it never played
+	res.PlayoutP50, res.PlayoutP95, res.PlayoutP99 = orElse(s.PlayoutMsP50, 0), orElse(s.PlayoutMsP95, 0), orElse(s.PlayoutMsP99, 0)
 }
