@@ -13,10 +13,14 @@ import (
 )
 
 const (
-	// resendLimit is how often one piece of media is sent again.
-	resendLimit = 5
-	// maxPacerQueue is the pacer's bound; the source stops well before.
-	maxPacerQueue = 2 * time.Second
+	// maxPacerDelay is from when on no frame is queued; the source stops well
+	// before. The pacer itself refuses later, so that frames go in whole.
+	maxPacerDelay = 2 * time.Second
+	maxPacerQueue = 10 * time.Second
+	// A packet can be sent again while it is one of the last keptPackets, or not
+	// older than keptTime and three round trips. libwebrtc: rtp_packet_history.
+	keptPackets = 600
+	keptTime    = time.Second
 )
 
 // call is a sender of video, and its viewer.
@@ -28,46 +32,62 @@ type call struct {
 	budget budgeter // nil for algorithms that only know rates
 	source *source
 	pacer  *pacing.Pacer[outgoing]
-	rcv    *receiver
-	nextFb time.Time
-	// reports are those under way, by number.
-	reports []report
-	unused  []int64 // of reports
+	viewer *viewer
 
-	packets []packet
+	nextFb    instant
+	reports   pool[report]  // on their way back
+	asks      pool[[]int64] // RTP numbers, on their way back
+	roundTrip time.Duration // 0: not known yet
+
+	packets []packet // by transport-wide number
+	pieces  []piece  // by their own number
+	video   []int32  // pieces by RTP number
 	frames  []frame
 
 	ueQueue, senderQueue, rtt, targets qoe.Series
 	good                               int
-	sent, lost                         int
+	sent, lost, framesSent             int
+}
+
+// report is one of TWCC.
+type report struct {
+	at      instant
+	results []gcc.PacketResult
 }
 
 // outgoing is a packet in the pacer.
 type outgoing struct {
-	frame, media, attempt int
-	queued                instant
+	piece  int32
+	queued instant
 }
 
-type report struct{ results []gcc.PacketResult }
-
-// packet is what the run remembers of everything sent; its index is the
-// transport-wide sequence number.
+// packet is what the run remembers of everything sent.
 type packet struct {
-	frame    int
-	media    int // payload bytes, without headers
-	attempt  int // 0 for the first sending of this media
-	sentAt   instant
+	piece    int32
+	size     int32   // on the link
+	sentAt   instant // by the pacer
 	queuedAt instant // into the pacer
 	arrival  instant // never: not yet
 }
 
-func (p *packet) size() int { return p.media + headerBytes }
+// piece is a packet's worth of a frame, however often it is sent.
+type piece struct {
+	frame   int32
+	index   int32 // within the frame
+	rtp     int64
+	media   int32 // payload bytes, without headers
+	sent    int32 // times
+	pending bool  // in the pacer
+	here    bool
+	sentAt  instant // last
+}
 
-// frame is one captured picture.
+// frame is one coded picture.
 type frame struct {
 	capture instant
-	missing int // packets not yet there
-	done    instant
+	rtp     int64 // of the first piece
+	pieces  int32
+	key     bool
 }
 
 func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
@@ -93,8 +113,8 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	}
 	begin := w.start.Add(f.From)
 	c.source = newSource(src, begin, w.seed+uint64(r.number)<<32)
-	c.rcv = newReceiver(c)
-	c.nextFb = begin.Add(w.sc.FeedbackEvery)
+	c.viewer = newViewer(c, begin)
+	c.nextFb = instant(f.From + w.sc.FeedbackEvery)
 
 	return c, nil
 }
@@ -109,18 +129,13 @@ func (c *call) step() {
 	c.pacer.SetRate(now, rates.PacingBps)
 	c.capture()
 	c.transmit()
+	c.viewer.step()
 	c.feedbackLeaves()
 }
 
-func (c *call) wake() time.Time {
-	at := c.source.NextTimeout()
-	for _, t := range [...]time.Time{c.nextFb, c.pacer.NextSend(c.w.now), c.alg.NextTimeout()} {
-		if !t.IsZero() && t.Before(at) {
-			at = t
-		}
-	}
-
-	return at
+func (c *call) wake() instant {
+	return min(c.nextFb, c.viewer.wake(), c.w.instant(c.source.NextTimeout()),
+		c.w.instant(c.pacer.NextSend(c.w.now)), c.w.instant(c.alg.NextTimeout()))
 }
 
 func (c *call) telemetry(t gbr.Telemetry) { c.alg.OnTelemetry(c.w.now, t) }
@@ -130,61 +145,78 @@ func (c *call) receive(k kind, index int64, d *cell.Delivery) {
 	case kindMedia:
 		c.arrive(index, d)
 	case kindFeedback:
-		c.feedbackArrives(index)
+		c.feedbackArrives(c.reports.at(index))
+		c.reports.free(index)
+	case kindNACK:
+		for _, rtp := range *c.asks.at(index) {
+			c.resend(rtp)
+		}
+		c.asks.free(index)
+	case kindKeyFrame:
+		c.source.OnKeyFrameRequest(c.w.now)
 	default:
 	}
 }
 
 func (c *call) lose(k kind, index int64) {
-	if k == kindFeedback {
-		c.unused = append(c.unused, index)
+	switch k {
+	case kindFeedback:
+		c.reports.free(index)
+	case kindNACK:
+		c.asks.free(index)
+	default:
 	}
 }
 
 func (c *call) arrive(seq int64, d *cell.Delivery) {
 	p := &c.packets[seq]
-	first := p.arrival == never
-	c.rcv.onArrival(seq, c.w.instant(d.At))
+	pc := &c.pieces[p.piece]
+	first := !pc.here
+	pc.here = true
+	c.viewer.arrivals.onArrival(seq, c.w.instant(d.At))
 	counted := c.w.counts(d.At)
 	if counted && !c.spec.Reverse {
 		left := c.w.instant(d.LeftPhone)
 		c.ueQueue.Add(ms(d.LeftPhone.Sub(d.Queued)))
 		c.senderQueue.Add(ms(time.Duration(left - p.queuedAt)))
-		c.rtt.Add(ms(time.Duration(c.w.instant(d.At)-p.sentAt) + c.w.sc.ReturnDelay))
+		c.rtt.Add(ms(time.Duration(c.w.instant(d.At)-p.sentAt) + c.w.sc.ReturnDelay + c.spec.Delay))
+	}
+	if counted && first {
+		c.good += int(pc.media)
 	}
 	c.w.observeDelivery(c, d, p, first)
-	if !first {
-		return
-	}
-	if counted {
-		c.good += p.media
-	}
-	f := &c.frames[p.frame]
-	if f.missing--; f.missing == 0 {
-		f.done = c.w.instant(d.At)
-	}
+	c.viewer.onPacket(d, pc, first)
 }
 
-func (c *call) feedbackArrives(index int64) {
-	results := c.reports[index].results
-	c.alg.OnFeedback(c.w.now, gcc.Feedback{Packets: results})
-	for _, res := range results {
-		if !res.Received {
+func (c *call) feedbackArrives(rep *report) {
+	c.alg.OnFeedback(c.w.now, gcc.Feedback{Packets: rep.results})
+	for i := range rep.results {
+		if r := &rep.results[i]; r.Received {
+			// Without the time that the packet waited for the report.
+			p := &c.packets[r.Seq]
+			c.roundTrip = time.Duration(c.w.instant(c.w.now) - p.sentAt - (rep.at - p.arrival))
+		} else {
 			c.lost++
-			c.resend(res.Seq)
 		}
 	}
-	c.unused = append(c.unused, index)
 }
 
-// resend answers a loss as a NACK would.
-func (c *call) resend(seq int64) {
-	p := &c.packets[seq]
-	if p.arrival != never || p.attempt >= resendLimit {
+// resend answers a request for a packet.
+func (c *call) resend(rtp int64) {
+	now := c.w.instant(c.w.now)
+	index := c.video[rtp]
+	pc := &c.pieces[index]
+	age := time.Duration(now - pc.sentAt)
+	switch {
+	case pc.pending:
 		return
+	case int64(len(c.video))-rtp > keptPackets && age > max(keptTime, 3*c.roundTrip):
+		return // it is not kept any more
+	case pc.sent > 1 && age < c.roundTrip:
+		return // it is on its way
 	}
-	// The frame keeps waiting for this piece: its count does not change.
-	c.pacer.PushUrgent(c.w.now, outgoing{frame: p.frame, media: p.media, attempt: p.attempt + 1, queued: c.w.instant(c.w.now)}, p.size())
+	pc.pending = true
+	c.pacer.PushUrgent(c.w.now, outgoing{piece: index, queued: now}, int(pc.media)+headerBytes)
 }
 
 func (c *call) capture() {
@@ -204,27 +236,34 @@ func (c *call) capture() {
 		if c.w.counts(now) {
 			c.targets.Add(float64(c.source.Target(now)))
 		}
-		if c.cfg.SkipAbove > 0 && c.pacer.Delay() > c.cfg.SkipAbove {
+		if delay := c.pacer.Delay(); c.cfg.SkipAbove > 0 && delay > c.cfg.SkipAbove || delay > maxPacerDelay {
 			c.source.OnSkipped(now)
 
 			continue
 		}
-		c.queueFrame(f.Size)
+		c.queueFrame(f)
 	}
 }
 
-func (c *call) queueFrame(size int) {
+func (c *call) queueFrame(f Frame) {
+	if c.w.counts(c.w.now) {
+		c.framesSent++
+	}
 	now := c.w.instant(c.w.now)
-	id := len(c.frames)
-	f := frame{capture: now, done: never}
-	for left := size; left > 0; {
+	coded := frame{capture: now, rtp: int64(len(c.video)), key: f.Key}
+	for left := f.Size; left > 0; coded.pieces++ {
 		media := min(left, maxPayload)
 		left -= media
-		f.missing++
+		number := int32(len(c.pieces))
 		// A refused packet is never sent, so its frame never completes.
-		c.pacer.Push(c.w.now, outgoing{frame: id, media: media, queued: now}, media+headerBytes)
+		if c.pacer.Push(c.w.now, outgoing{piece: number, queued: now}, media+headerBytes) {
+			c.pieces = append(c.pieces, piece{
+				frame: int32(len(c.frames)), index: coded.pieces, rtp: int64(len(c.video)), media: int32(media), pending: true,
+			})
+			c.video = append(c.video, number)
+		}
 	}
-	c.frames = append(c.frames, f)
+	c.frames = append(c.frames, coded)
 }
 
 func (c *call) transmit() {
@@ -234,31 +273,26 @@ func (c *call) transmit() {
 		if !ok {
 			return
 		}
+		pc := &c.pieces[o.piece]
+		pc.pending, pc.sentAt = false, c.w.instant(now)
+		pc.sent++
 		seq := int64(len(c.packets))
+		size := int(pc.media) + headerBytes
 		c.packets = append(c.packets, packet{
-			frame: o.frame, media: o.media, attempt: o.attempt,
-			sentAt: c.w.instant(now), queuedAt: o.queued, arrival: never,
+			piece: o.piece, size: int32(size), sentAt: pc.sentAt, queuedAt: o.queued, arrival: never,
 		})
 		c.sent++
-		size := o.media + headerBytes
 		c.alg.OnPacketSent(now, gcc.SentPacket{Seq: seq, Size: size, At: now})
 		c.ahead(kindMedia, seq, size)
 	}
 }
 
 func (c *call) feedbackLeaves() {
-	for due(c.nextFb, c.w.now) {
-		c.nextFb = c.nextFb.Add(c.w.sc.FeedbackEvery)
-		var index int64
-		if n := len(c.unused); n > 0 {
-			index, c.unused = c.unused[n-1], c.unused[:n-1]
-		} else {
-			index = int64(len(c.reports))
-			c.reports = append(c.reports, report{})
-		}
-		rep := &c.reports[index]
-		if rep.results = c.rcv.report(rep.results[:0]); len(rep.results) == 0 {
-			c.unused = append(c.unused, index)
+	for now := c.w.instant(c.w.now); now >= c.nextFb; c.nextFb += instant(c.w.sc.FeedbackEvery) {
+		index, rep := c.reports.take()
+		rep.at, rep.results = now, c.viewer.arrivals.report(rep.results[:0])
+		if len(rep.results) == 0 {
+			c.reports.free(index)
 
 			continue
 		}
@@ -266,6 +300,6 @@ func (c *call) feedbackLeaves() {
 	}
 }
 
-func (c *call) finish() {}
+func (c *call) finish() { c.viewer.finish() }
 
 func (c *call) goodBytes() int { return c.good }

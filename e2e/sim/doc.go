@@ -6,12 +6,13 @@
 //	source ──► pacer ──► cell (phone queue, grants) ──► path ──► receiver
 //	 ▲ rate     ▲ pacing   │ modem records                         │ arrivals
 //	 │          │          ▼                                       ▼
-//	 └──────────┴── algorithm ◄── ratio ◄── diag         playout, freezes
+//	 └──────────┴── algorithm ◄── ratio ◄── diag       jitter buffer, freezes
 //	                 ▲                                             │
-//	                 └──────────── feedback every 50 ms ───────────┘
+//	                 └────── TWCC every 50 ms, NACK, PLI ──────────┘
 //
-// The controllers, the ratio, the decoders, the pacer and the playout model are
-// the product's own code; only the source, the cell and the path are emulated.
+// The controllers, the ratio, the decoders, the pacer and the viewer's jitter
+// buffer are the product's own code; only the source, the cell and the path are
+// emulated.
 //
 // # Files
 //
@@ -23,7 +24,10 @@
 //	network.go    datagrams and their ways
 //	flows.go      the flows beside the measured one
 //	call.go       a sender of video
-//	receiver.go   what it hears of arrivals
+//	feedback.go   what it hears of arrivals
+//	viewer.go     the far side: what is shown, and asked for
+//	nack.go       what is missing, and when to ask for it
+//	pool.go       what is under way, without garbage
 //	source.go     the encoder model
 //	algorithm.go  what is compared, by name
 //	view.go       what references may look at

@@ -2,9 +2,7 @@
 
 package sim
 
-import (
-	"github.com/gbrcc/gbrcc/e2e/cell"
-)
+import "github.com/gbrcc/gbrcc/e2e/cell"
 
 // kind is what a datagram is.
 type kind uint8
@@ -189,4 +187,8 @@ const (
 	// twccBytes is without packets, twccPerPacket about a status and a delta of
 	// each: draft-holmer-rmcat-transport-wide-cc-extensions-01 3.1.
 	twccBytes, twccPerPacket = 20, 2
+	// nackBytes is without requests, nackPerPacket one each: RFC 4585 6.2.1.
+	nackBytes, nackPerPacket = 12, 4
+	// pliBytes is RFC 4585 6.3.1.
+	pliBytes = 12
 )

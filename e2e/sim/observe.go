@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
-	"github.com/gbrcc/gbrcc/qoe"
 )
 
 // Point is one interval of a run, for plots: the state at its beginning, and
@@ -77,36 +76,13 @@ func (w *world) observeDelivery(c *call, d *cell.Delivery, sent *packet, first b
 		p.SenderDelay = max(p.SenderDelay, d.LeftPhone.Sub(w.start.Add(time.Duration(sent.queuedAt))))
 	}
 	if p := w.pointAt(d.At); p != nil && first {
-		p.GoodputBps += int(float64(sent.media*8) / w.opts.ObserveEvery.Seconds())
+		p.GoodputBps += int(float64(int(c.pieces[sent.piece].media)*8) / w.opts.ObserveEvery.Seconds())
 	}
 }
 
-// frozenTime finds out which gaps between frames are freezes.
-type frozenTime struct {
-	detector qoe.FreezeDetector
-	last     time.Time
-	count    int
-}
-
-func (w *world) observeFrame(f *frozenTime, render time.Time, latency time.Duration) {
-	if len(w.points) == 0 {
-		return
-	}
+func (w *world) observeFrame(render time.Time, latency time.Duration) {
 	if p := w.pointAt(render); p != nil {
 		p.Playout = max(p.Playout, latency)
-	}
-	f.detector.OnFrameRendered(render)
-	if n := f.detector.Stats().Count; n > f.count {
-		f.count = n
-		w.observeFreeze(f.last, render)
-	}
-	f.last = render
-}
-
-// observeEnd is the freeze that the run ends in, if it does.
-func (w *world) observeEnd(f *frozenTime) {
-	if len(w.points) > 0 && f.detector.StatsAt(w.end).Count > f.count {
-		w.observeFreeze(f.last, w.end)
 	}
 }
 

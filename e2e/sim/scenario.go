@@ -52,7 +52,8 @@ func (s Span) holds(t time.Duration) bool { return t >= s.From && (s.To == 0 || 
 
 // Flow is another sender beside the measured call.
 type Flow struct {
-	// Name is for the results; "" is the algorithm and a number.
+	// Name is for the results, without spaces; "" is the algorithm and a number.
+	// The measured call is "main".
 	Name string
 	// CC is its algorithm: one of Algorithms, CUBIC for a TCP upload, or "" for
 	// that of the measured call. A reference, measured, knows of the others only

@@ -28,6 +28,9 @@ type world struct {
 	pointed int     // of which the state is filled in
 }
 
+// mainName is the measured flow's.
+const mainName = "main"
+
 // flow is a sender and its receiver.
 type flow interface {
 	// receive takes a datagram of the flow's own that has reached the other end.
@@ -38,7 +41,7 @@ type flow interface {
 	telemetry(t gbr.Telemetry)
 	// step does what is due, wake is when something will be.
 	step()
-	wake() time.Time
+	wake() instant
 	// finish ends the run.
 	finish()
 	// goodBytes is the payload that has got through for the first time, after
@@ -76,7 +79,7 @@ func newWorld(sc Scenario, alg string, seed uint64, p Params, opts Options) (*wo
 	if err != nil {
 		return nil, err
 	}
-	mine := Flow{Name: alg, CC: alg, From: sc.From, Pauses: sc.Pauses}
+	mine := Flow{Name: mainName, CC: alg, From: sc.From, Pauses: sc.Pauses}
 	params := p
 	params.GBR.Recorder = opts.Recorder
 	if w.main, err = w.addCall(mine, first, params); err != nil {
@@ -109,7 +112,7 @@ func (w *world) loop() error {
 			if r.touched || at >= r.due {
 				r.touched = false
 				r.flow.step()
-				r.due = w.instant(r.flow.wake())
+				r.due = r.flow.wake()
 			}
 		}
 		w.observe()

@@ -8,8 +8,8 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// receiver notes arrivals and reports them every interval, as TWCC does.
-type receiver struct {
+// arrivals notes packets and reports them every interval, as TWCC does.
+type arrivals struct {
 	c       *call
 	late    []int64 // arrived after they were reported missing
 	next    int64   // first number not reported at all yet
@@ -20,9 +20,9 @@ type receiver struct {
 // compare the two clocks.
 const remoteEpoch gcc.RemoteTime = 7_777_777_777
 
-func newReceiver(c *call) *receiver { return &receiver{c: c, highest: -1} }
+func newArrivals(c *call) *arrivals { return &arrivals{c: c, highest: -1} }
 
-func (r *receiver) onArrival(seq int64, at instant) {
+func (r *arrivals) onArrival(seq int64, at instant) {
 	p := &r.c.packets[seq]
 	if p.arrival != never {
 		return
@@ -36,7 +36,7 @@ func (r *receiver) onArrival(seq int64, at instant) {
 
 // report appends what has happened since the last report, which is nothing when
 // nothing has arrived.
-func (r *receiver) report(out []gcc.PacketResult) []gcc.PacketResult {
+func (r *arrivals) report(out []gcc.PacketResult) []gcc.PacketResult {
 	for _, seq := range r.late {
 		out = append(out, r.result(seq))
 	}
@@ -48,10 +48,10 @@ func (r *receiver) report(out []gcc.PacketResult) []gcc.PacketResult {
 	return out
 }
 
-func (r *receiver) result(seq int64) gcc.PacketResult {
+func (r *arrivals) result(seq int64) gcc.PacketResult {
 	p := &r.c.packets[seq]
 	res := gcc.PacketResult{
-		SentPacket: gcc.SentPacket{Seq: seq, Size: p.size(), At: r.c.w.start.Add(time.Duration(p.sentAt))},
+		SentPacket: gcc.SentPacket{Seq: seq, Size: int(p.size), At: r.c.w.start.Add(time.Duration(p.sentAt))},
 		Received:   p.arrival != never,
 	}
 	if res.Received {
