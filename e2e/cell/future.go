@@ -7,3 +7,6 @@ package cell
 // references that know more than a sender can. To look does not change what
 // comes, except that the cell then knows its random handovers.
 func (c *Cell) BytesAt(ms int64) int { return c.air.bytes(ms) }
+
+// PathBacklog is the bytes in the queue of the bottleneck behind the radio.
+func (c *Cell) PathBacklog() int { return c.path.backlog(c.now) }
