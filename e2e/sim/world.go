@@ -19,6 +19,12 @@ type world struct {
 	start, end time.Time
 	now        time.Time
 
+	shared *cell.Shared // nil for none
+	cell   cell.SharedConfig
+	joined int // phones of it that are in use
+	future []cell.Trace
+	meter  meter
+
 	phones   []*phone
 	backhaul *wire // nil for none
 	routes   []*route
@@ -26,6 +32,7 @@ type world struct {
 
 	points  []Point // one for every ObserveEvery; none when nobody looks
 	pointed int     // of which the state is filled in
+	metered int     // of which the capacity is
 }
 
 // mainName is the measured flow's.
@@ -75,7 +82,7 @@ func newWorld(sc Scenario, alg string, seed uint64, p Params, opts Options) (*wo
 			return nil, err
 		}
 	}
-	first, err := w.addPhone(sc.Cell, seed)
+	first, err := w.firstPhone()
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +100,18 @@ func newWorld(sc Scenario, alg string, seed uint64, p Params, opts Options) (*wo
 	w.points = newPoints(sc, opts)
 
 	return w, nil
+}
+
+// firstPhone is the measured call's.
+func (w *world) firstPhone() (*phone, error) {
+	if w.sc.Shared == nil {
+		return w.addPhone(w.sc.Cell, w.seed)
+	}
+	if err := w.addShared(); err != nil {
+		return nil, err
+	}
+
+	return w.joinShared()
 }
 
 // loop goes from event to event. The order within an instant is fixed: what has
@@ -116,6 +135,9 @@ func (w *world) loop() error {
 			}
 		}
 		w.observe()
+		if w.shared != nil {
+			w.meter.read(w, w.since())
+		}
 		next := w.next(at)
 		if next > w.instant(w.end) {
 			break
@@ -126,6 +148,7 @@ func (w *world) loop() error {
 	for _, r := range w.routes {
 		r.flow.finish()
 	}
+	w.observe()
 
 	return nil
 }
