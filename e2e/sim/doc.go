@@ -23,6 +23,7 @@
 //	receiver.go   arrivals, feedback, frames, playout
 //	run.go        the event loop
 //	observe.go    what a run looks like over time
+//	outside.go    the same figures for a sender outside of this package
 //	result.go     what a run reports
 //
 // Nothing here reads a clock. A Runner is not safe for concurrent use; separate

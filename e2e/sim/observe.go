@@ -44,12 +44,17 @@ func newPoints(sc Scenario, opts Options) []Point {
 // observe fills in the state. It takes what instants the run has anyway, so that
 // a run that is looked at is the same as one that is not.
 func (r *run) observe() {
-	at := r.now.Sub(r.start)
+	if r.pointed < len(r.points) {
+		r.observeState(r.now, r.alg.Rates(), r.cell.Backlog(), r.pacer.Bytes())
+	}
+}
+
+func (r *run) observeState(now time.Time, rates Rates, backlog, pacer int) {
+	at := now.Sub(r.start)
 	for ; r.pointed < len(r.points) && r.points[r.pointed].At <= at; r.pointed++ {
 		p := &r.points[r.pointed]
-		rates := r.alg.Rates()
 		p.TargetBps, p.PacingBps = rates.TargetBps, rates.PacingBps
-		p.Backlog, p.PacerBacklog = r.cell.Backlog(), r.pacer.Bytes()
+		p.Backlog, p.PacerBacklog = backlog, pacer
 		p.CapacityBps = r.trace.MeanBps(p.At, p.At+r.opts.ObserveEvery)
 	}
 }

@@ -12,6 +12,7 @@ import (
 // transport-wide sequence number.
 type packet struct {
 	frame    int
+	index    int // within the frame; only where it is noted
 	media    int // payload bytes, without headers
 	size     int // bytes on the link
 	attempt  int // 0 for the first sending of this media
