@@ -18,22 +18,22 @@ const causalWindow = 66 * time.Millisecond
 // still queued. A real controller sees the same later and less exactly.
 type causal struct {
 	deaf
-	world  *world
+	view   *view
 	limits Limits
 }
 
 // Rates has no meaning for the encoder, which obeys the budget.
 func (c *causal) Rates() Rates { return Rates{c.limits.MaxBps, 1_000_000_000} }
 
-func (c *causal) frameBudget(now time.Time) (int, bool) {
-	to := now.Sub(c.world.start)
-	recent := c.limits.StartBps // nothing is known of the link at its first frame
+func (c *causal) frameBudget(time.Time) (int, bool) {
+	to := c.view.since()
+	recent := float64(c.limits.StartBps) // nothing is known of the link at its first frame
 	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
-		recent = c.world.trace.MeanBps(from, to)
+		recent = c.view.recentBps(to - from)
 	}
-	room := float64(recent)/8*frameInterval - float64(c.world.backlog())
+	room := recent/8*frameInterval - c.view.backlog()
 
-	return mediaBudget(room, c.limits, c.world.path(now)), true
+	return mediaBudget(room, c.limits, c.view.path()), true
 }
 
 // mediaBudget is the payload of a frame that may have room bytes on the link,

@@ -33,12 +33,26 @@ type SourceConfig struct {
 	CapBps int
 }
 
+// Budget is what a frame may have, when the controller says so.
+type Budget struct {
+	Bytes int
+	OK    bool
+}
+
+// Frame is one picture.
+type Frame struct {
+	// Size is the media bytes.
+	Size int
+	Key  bool
+}
+
 // source makes frames of the size the target allows.
 type source struct {
 	cfg     SourceConfig
 	rng     *rand.Rand
 	next    time.Time
 	period  time.Duration
+	key     bool
 	targets []timedTarget // newest last; enough of them to look back by Lag
 }
 
@@ -49,13 +63,13 @@ type timedTarget struct {
 
 func newSource(cfg SourceConfig, start time.Time, seed uint64) *source {
 	return &source{
-		cfg: cfg, rng: rand.New(rand.NewPCG(seed, 0x50c)), next: start,
+		cfg: cfg, rng: rand.New(rand.NewPCG(seed, 0x50c)), next: start, key: true,
 		period: time.Second / time.Duration(cfg.FPS),
 	}
 }
 
-// onTarget notes a target.
-func (s *source) onTarget(now time.Time, bps int) {
+// OnTarget notes a target.
+func (s *source) OnTarget(now time.Time, bps int) {
 	if n := len(s.targets); n > 0 && s.targets[n-1].bps == bps {
 		return
 	}
@@ -69,8 +83,17 @@ func (s *source) onTarget(now time.Time, bps int) {
 	}
 }
 
-// target is the rate that was asked for Lag ago.
-func (s *source) target(now time.Time) int {
+// OnKeyFrameRequest makes the next frame a key frame.
+func (s *source) OnKeyFrameRequest(time.Time) { s.key = true }
+
+// OnSkipped says that the frame just captured was left out.
+func (s *source) OnSkipped(time.Time) {}
+
+// NextTimeout is when the next frame is captured.
+func (s *source) NextTimeout() time.Time { return s.next }
+
+// Target is the rate that was asked for Lag ago.
+func (s *source) Target(now time.Time) int {
 	at := now.Add(-s.cfg.Lag)
 	for i := len(s.targets) - 1; i > 0; i-- {
 		if !s.targets[i].at.After(at) {
@@ -84,26 +107,28 @@ func (s *source) target(now time.Time) int {
 	return s.targets[0].bps
 }
 
-// frame returns the size of the frame captured now, in media bytes, when one is
-// due. budget, when ok, is obeyed to the byte.
-func (s *source) frame(now time.Time, budget int, budgetOK bool) (size int, due bool) {
+// Capture is the frame captured now, when one is due. A budget is obeyed to the
+// byte.
+func (s *source) Capture(now time.Time, budget Budget) (f Frame, due bool) {
 	if now.Before(s.next) {
-		return 0, false
+		return Frame{}, false
 	}
 	s.next = s.next.Add(s.period)
-	bps := s.target(now)
+	f.Key, s.key = s.key, false
+	bps := s.Target(now)
 	if s.cfg.CapBps > 0 {
 		bps = min(bps, s.cfg.CapBps)
 	}
 	// Drawn for every frame, so that one algorithm's choices do not shift
 	// another's noise.
 	noise := s.rng.NormFloat64()
-	if budgetOK {
+	if budget.OK {
 		if s.cfg.CapBps > 0 {
-			budget = min(budget, s.cfg.CapBps/8/s.cfg.FPS)
+			budget.Bytes = min(budget.Bytes, s.cfg.CapBps/8/s.cfg.FPS)
 		}
+		f.Size = max(minFrame, budget.Bytes)
 
-		return max(minFrame, budget), true
+		return f, true
 	}
 	// The mean of exp(N(0, sigma)) is exp(sigma^2/2); taking it out keeps the
 	// mean rate at the target.
@@ -112,6 +137,7 @@ func (s *source) frame(now time.Time, budget int, budgetOK bool) (size int, due 
 	// The target counts what goes over the link, headers included.
 	link := float64(bps) / 8 / float64(s.cfg.FPS) * factor
 	packets := math.Ceil(link / (maxPayload + headerBytes))
+	f.Size = max(minFrame, int(link-packets*headerBytes))
 
-	return max(minFrame, int(link-packets*headerBytes)), true
+	return f, true
 }

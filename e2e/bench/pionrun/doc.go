@@ -68,9 +68,8 @@
 //	worker.go     the child's side
 //	run.go        one run, in a bubble
 //	estimator.go  the rows
-//	network.go    the cell between two sockets
-//	telemetry.go  the modem's records to our estimator
-//	meter.go      from packets on the wire to the figures of package sim
+//	network.go    the scenario between two sockets
+//	meter.go      which datagram is which piece of the source's media
 //
 // A Pool is safe for concurrent use.
 package pionrun

@@ -151,11 +151,11 @@ func (e *estimator) pacerDelay() time.Duration {
 	return time.Duration(float64(e.meter.pacer()) * 8 / float64(r.PacingBps) * float64(time.Second))
 }
 
-// hears tells whether the row listens to the modem.
-func (e *estimator) hears() (push func(gbr.Telemetry), ok bool) {
+// push takes what the modem says; nil is a row that does not listen.
+func (e *estimator) push() func(gbr.Telemetry) {
 	if e.own == nil {
-		return nil, false
+		return nil
 	}
 
-	return e.own.PushTelemetry, true
+	return e.own.PushTelemetry
 }

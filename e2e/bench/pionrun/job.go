@@ -39,7 +39,7 @@ func Supports(sc sim.Scenario) error {
 		return fmt.Errorf("it runs on the classes %s, not on %s", strings.Join(classes(), " "), sc.Class)
 	}
 
-	return nil
+	return sim.CheckOutside(sc)
 }
 
 // Check tells, without running anything, what Run would say about a row and its
@@ -60,18 +60,22 @@ func (j Job) Check() error {
 	if err := Supports(j.Scenario); err != nil {
 		return fmt.Errorf("pionrun: %s: %w", j.Scenario.Name, err)
 	}
-	if j.Scenario.Source.FPS < 1 || j.Scenario.FeedbackEvery <= 0 {
-		return fmt.Errorf("pionrun: %s: %d frames a second, feedback every %v", j.Scenario.Name, j.Scenario.Source.FPS, j.Scenario.FeedbackEvery)
+	if err := sim.CheckOutside(j.Scenario); err != nil {
+		return err
+	}
+	if j.Scenario.Source.FPS < 1 {
+		return fmt.Errorf("pionrun: %s: %d frames a second", j.Scenario.Name, j.Scenario.Source.FPS)
 	}
 
 	return Check(j.Scenario, j.CC, j.Params)
 }
 
 // wireJob is a Job between processes. A scenario is plain data but for its
-// capacity, which is a function: the trace itself goes along, byte by byte.
+// capacity, which is a function: of the catalogue, which the worker has too, or
+// a recorded trace, which goes along, byte by byte.
 type wireJob struct {
 	Scenario     wireScenario
-	Trace        []int
+	Trace        []int `json:",omitempty"`
 	TraceName    string
 	CC           string
 	Seed         uint64
@@ -90,13 +94,18 @@ type wireReply struct {
 }
 
 func (j Job) encode() ([]byte, error) {
-	t := j.Scenario.CellConfig(time.Time{}, j.Seed).Capacity
 	w := wireJob{
-		Scenario: wireScenario{Scenario: j.Scenario}, TraceName: t.Name, Trace: make([]int, t.Len().Milliseconds()),
-		CC: j.CC, Seed: j.Seed, Params: j.Params, ObserveEvery: j.ObserveEvery,
+		Scenario: wireScenario{Scenario: j.Scenario}, CC: j.CC, Seed: j.Seed, Params: j.Params, ObserveEvery: j.ObserveEvery,
 	}
-	for i := range w.Trace {
-		w.Trace[i] = t.At(int64(i))
+	if _, ok := inCatalogue(j.Scenario); !ok {
+		t := j.Scenario.Cell.Capacity
+		if j.Scenario.Trace != nil {
+			t = j.Scenario.Trace(j.Seed, j.Scenario.Duration)
+		}
+		w.TraceName = t.Name
+		for i := range t.Len().Milliseconds() {
+			w.Trace = append(w.Trace, t.At(i))
+		}
 	}
 	b, err := json.Marshal(w)
 	if err != nil {
@@ -111,12 +120,27 @@ func decode(line []byte) (Job, error) {
 	if err := json.Unmarshal(line, &w); err != nil {
 		return Job{}, fmt.Errorf("pionrun: not a job: %w", err)
 	}
-	t, err := cell.NewTrace(w.TraceName, w.Trace)
-	if err != nil {
-		return Job{}, fmt.Errorf("pionrun: not a job: %w", err)
-	}
 	j := Job{Scenario: w.Scenario.Scenario, CC: w.CC, Seed: w.Seed, Params: w.Params, ObserveEvery: w.ObserveEvery}
-	j.Scenario.Trace = func(uint64, time.Duration) cell.Trace { return t }
+	if sc, ok := inCatalogue(j.Scenario); ok {
+		j.Scenario.Trace, j.Scenario.Cell.Capacity = sc.Trace, sc.Cell.Capacity
+	} else {
+		t, err := cell.NewTrace(w.TraceName, w.Trace)
+		if err != nil {
+			return Job{}, fmt.Errorf("pionrun: not a job: %w", err)
+		}
+		j.Scenario.Trace = func(uint64, time.Duration) cell.Trace { return t }
+	}
 
 	return j, j.Check()
+}
+
+// inCatalogue finds a scenario's original. A recording may be called like one.
+func inCatalogue(sc sim.Scenario) (sim.Scenario, bool) {
+	for _, c := range sim.Catalogue() {
+		if c.Name == sc.Name && c.Class == sc.Class && c.Doc == sc.Doc {
+			return c, true
+		}
+	}
+
+	return sim.Scenario{}, false
 }

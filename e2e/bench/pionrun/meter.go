@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/sim"
+	"github.com/gbrcc/gbrcc/gbr"
 )
 
 // stream is one RTP packet's name on the wire, where the rest is encrypted.
@@ -19,27 +19,9 @@ type stream struct {
 
 // piece is the media of one packet.
 type piece struct {
-	sim.Piece
-	media  int
+	sim.Media
 	queued time.Time // when the source made it
-
-	arrived, read bool
-}
-
-// meter follows the media from the source to the far end. It is safe for
-// concurrent use.
-type meter struct {
-	mu      sync.Mutex
-	run     *sim.Outside
-	start   time.Time
-	points  []sim.Point
-	made    map[uint16]*piece  // by the number that the source gave it
-	leaving map[stream]leaving // on its way from the estimator to the wire
-	waiting int                // link bytes in the pacer
-	over    bool
-	// arrived and read count the pieces that reached the far socket, and those
-	// that the stack behind it made something of.
-	arrived, read int
+	read   bool      // by the stack at the far end
 }
 
 // leaving is a piece with the moment its sending was decided on.
@@ -48,26 +30,91 @@ type leaving struct {
 	queued time.Time
 }
 
+// meter joins the stack and the simulation: it knows which datagram is which
+// piece of the source's media. It is safe for concurrent use.
+type meter struct {
+	mu      sync.Mutex
+	run     *sim.Outside // nil until begin
+	start   time.Time
+	points  []sim.Point
+	made    map[uint16]*piece  // by the number that the source gave it
+	leaving map[stream]leaving // on its way from the estimator to the wire
+	waiting int                // link bytes in the pacer
+	read    int                // pieces
+
+	// What a turn of the run has brought.
+	far, near [][]byte
+	telemetry []gbr.Telemetry
+}
+
 func newMeter() *meter {
 	return &meter{made: map[uint16]*piece{}, leaving: map[stream]leaving{}}
 }
 
-// begin starts the run; before it nothing is counted.
+// begin starts the run; before it there is nothing between the sockets.
 func (m *meter) begin(j Job, start time.Time) error {
 	opts := sim.Options{ObserveEvery: j.ObserveEvery}
 	if j.ObserveEvery > 0 {
 		opts.Observe = func(p sim.Point) { m.points = append(m.points, p) }
 	}
-	run, err := sim.NewOutside(j.Scenario, j.CC, j.Seed, start, opts)
+	run, err := sim.NewOutside(j.Scenario, j.CC, j.Seed, start, sim.Hooks{
+		Far:       func(b []byte) { m.far = append(m.far, b) },
+		Near:      func(b []byte) { m.near = append(m.near, b) },
+		Telemetry: func(t gbr.Telemetry) { m.telemetry = append(m.telemetry, t) },
+	}, opts)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.run, m.start = run, start
 
 	return err
 }
 
-func (m *meter) target(now time.Time, bps int) {
+// turn does what is due in the run. What it returns is valid until the next one.
+func (m *meter) turn(now time.Time) (far, near [][]byte, t []gbr.Telemetry, next time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.run.OnTarget(now, bps)
+	m.far, m.near, m.telemetry = m.far[:0], m.near[:0], m.telemetry[:0]
+	next, err = m.run.Run(now)
+
+	return m.far, m.near, m.telemetry, next, err
+}
+
+// up sends a datagram ahead; false: the run has not begun.
+func (m *meter) up(b []byte) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.run == nil {
+		return false
+	}
+	if name, ok := rtpName(b); ok {
+		if p, ok := m.leaving[name]; ok {
+			delete(m.leaving, name)
+			m.run.SendMedia(time.Now(), b, p.Piece, p.queued)
+
+			return true
+		}
+	}
+	m.run.Send(time.Now(), b)
+
+	return true
+}
+
+// down is the same for the way back.
+func (m *meter) down(b []byte) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.run == nil {
+		return false
+	}
+	m.run.SendBack(time.Now(), b)
+
+	return true
+}
+
+func (m *meter) rates(now time.Time, r sim.Rates) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.run.OnRates(now, r, m.waiting)
 }
 
 func (m *meter) nextCapture() time.Time {
@@ -77,27 +124,20 @@ func (m *meter) nextCapture() time.Time {
 	return m.run.NextCapture()
 }
 
-func (m *meter) observe(now time.Time, r sim.Rates, backlog int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.run.Observe(now, r, backlog, m.waiting)
-}
-
 // capture has the frame that is due now.
-func (m *meter) capture(now time.Time, pacer time.Duration) (media []int, frame int) {
+func (m *meter) capture(now time.Time, pacer time.Duration) []sim.Media {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	frame, media = m.run.Capture(now, pacer)
 
-	return media, frame
+	return m.run.Capture(now, pacer)
 }
 
 // queue notes what the source gives to the stack.
-func (m *meter) queue(seq uint16, p piece) {
+func (m *meter) queue(now time.Time, seq uint16, media sim.Media) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.made[seq] = &p
-	m.waiting += p.media + sim.HeaderBytes
+	m.made[seq] = &piece{Media: media, queued: now}
+	m.waiting += media.Bytes + sim.HeaderBytes
 }
 
 // leave notes what the estimator lets go: the packet that the source called seq,
@@ -113,41 +153,17 @@ func (m *meter) leave(as stream, seq uint16, again bool) {
 	if again {
 		l.queued = time.Now()
 	} else {
-		m.waiting -= p.media + sim.HeaderBytes
+		m.waiting -= p.Bytes + sim.HeaderBytes
 	}
 	m.leaving[as] = l
 }
 
-// enter is a datagram that enters the phone. It returns its size on the link,
-// and the number that the run knows it by when it is media.
-func (m *meter) enter(now time.Time, b []byte) (size int, id int64, media *piece) {
+// pacer is the link bytes that the estimator holds back.
+func (m *meter) pacer() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	size = len(b) + ipv4UDP
-	name, ok := rtpName(b)
-	if !ok {
-		return size, 0, nil
-	}
-	p, ok := m.leaving[name]
-	if !ok || m.over {
-		return size, 0, nil
-	}
-	delete(m.leaving, name)
-	// What a packet costs is the same in all rows, whatever its cipher's tag.
-	return p.media + sim.HeaderBytes, m.run.Sent(now, p.Piece, p.media, p.queued), p.piece
-}
 
-func (m *meter) delivered(d cell.Delivery, p *piece) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.over {
-		return
-	}
-	m.run.Delivered(d)
-	if !p.arrived {
-		p.arrived = true
-		m.arrived++
-	}
+	return m.waiting
 }
 
 // received is a packet that the stack has read, under the source's number.
@@ -160,50 +176,33 @@ func (m *meter) received(seq uint16) {
 	}
 }
 
-// unread is what arrived and was thrown away by the stack: figures would count
-// what no viewer has seen.
-func (m *meter) unread() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.arrived > m.read {
-		return fmt.Errorf("the stack read only %d of %d packets that arrived", m.read, m.arrived)
-	}
-
-	return nil
-}
-
-func (m *meter) lost() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.over {
-		m.run.Lost()
-	}
-}
-
-func (m *meter) samples(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.over {
-		m.run.Samples(n)
-	}
-}
-
-// pacer is the link bytes that the estimator holds back.
-func (m *meter) pacer() int {
+// end is when the run is over.
+func (m *meter) end() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	return m.waiting
+	return m.run.End()
 }
 
 // finish ends the run: what comes later is not counted.
 func (m *meter) finish() Reply {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.over = true
-	r := m.run.Result()
+	r := m.run.Finish()
 
 	return Reply{r, m.points}
+}
+
+// unread is what arrived and was thrown away by the stack: figures would count
+// what no viewer has seen.
+func (m *meter) unread() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := m.run.Arrived(); n > m.read {
+		return fmt.Errorf("the stack read only %d of %d packets that arrived", m.read, n)
+	}
+
+	return nil
 }
 
 // rtpName reads the header of an RTP packet. RTCP shares the port: its types

@@ -8,11 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/gbr"
 )
-
-// ipv4UDP is the bytes of IPv4 and UDP header on the link.
-const ipv4UDP = 28
 
 // inbox is more datagrams than are ever under way at once.
 const inbox = 1 << 14
@@ -74,189 +71,90 @@ func (s *socket) SetDeadline(time.Time) error      { return os.ErrNoDeadline }
 func (s *socket) SetReadDeadline(time.Time) error  { return nil }
 func (s *socket) SetWriteDeadline(time.Time) error { return nil }
 
-// network is the scenario's cell between two sockets. Until begin it is a wire
+// network is the scenario's between two sockets. Until begin it is a wire
 // without delay: the peers connect before the run, as the run's clock, and its
 // trace, begin with the media.
 type network struct {
-	near, far   *socket
-	meter       *meter
-	returnDelay time.Duration
-	telemetry   *telemetry // nil when nobody listens
+	near, far *socket
+	meter     *meter
+	push      func(gbr.Telemetry) // nil when nobody listens
 
-	mu      sync.Mutex
-	cell    *cell.Cell // nil until begin
-	wait    time.Time  // what the loop sleeps until; zero: a wake
-	flying  map[int64]datagram
-	next    int64
-	returns []returning
-	closed  bool
 	wake    chan struct{}
-	done    chan struct{}
+	stopped chan struct{}
+	done    chan struct{} // nil until begin
+	err     error         // of the run, when done
 }
 
-// datagram is in the cell.
-type datagram struct {
-	b     []byte
-	id    int64  // in the run, if it is media
-	media *piece // nil if it is not
-}
-
-// returning is on its way back.
-type returning struct {
-	at time.Time
-	b  []byte
-}
-
-func newNetwork(m *meter, returnDelay time.Duration) *network {
+func newNetwork(m *meter) *network {
 	n := &network{
-		near: newSocket("10.0.0.1"), far: newSocket("10.0.0.2"), meter: m, returnDelay: returnDelay,
-		flying: map[int64]datagram{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		near: newSocket("10.0.0.1"), far: newSocket("10.0.0.2"), meter: m,
+		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	n.near.peer, n.far.peer = n.far, n.near
-	n.near.send, n.far.send = n.up, n.down
+	n.near.send = func(b []byte) { n.send(b, m.up, n.far) }
+	n.far.send = func(b []byte) { n.send(b, m.down, n.near) }
 
 	return n
 }
 
-// begin puts the cell in. It may be called once.
-func (n *network) begin(c *cell.Cell, t *telemetry) {
-	n.mu.Lock()
-	n.cell, n.telemetry = c, t
-	n.mu.Unlock()
+func (n *network) send(b []byte, way func([]byte) bool, end *socket) {
+	if !way(b) {
+		end.deliver(b)
+
+		return
+	}
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// begin starts to run what the meter has begun.
+func (n *network) begin(push func(gbr.Telemetry)) {
+	n.push, n.done = push, make(chan struct{})
 	go n.loop()
 }
 
-func (n *network) up(b []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.cell == nil {
-		n.far.deliver(b)
-
-		return
-	}
-	now := time.Now()
-	size, id, media := n.meter.enter(now, b)
-	n.flying[n.next] = datagram{b, id, media}
-	n.cell.Enqueue(now, cell.Packet{ID: n.next, Size: size})
-	n.next++
-	n.nudge()
-}
-
-func (n *network) down(b []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.cell == nil {
-		n.near.deliver(b)
-
-		return
-	}
-	n.returns = append(n.returns, returning{time.Now().Add(n.returnDelay), b})
-	n.nudge()
-}
-
-// backlog is the bytes in the phone.
-func (n *network) backlog() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-
-	return n.cell.Backlog()
-}
-
-// loop works when the cell, the way back or the telemetry has something to do.
+// loop lets the run do what is due, and hands out what that brings.
 func (n *network) loop() {
 	defer close(n.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		next, open := n.turn(time.Now())
-		if !open {
+		far, near, telemetry, next, err := n.meter.turn(time.Now())
+		if err != nil {
+			n.err = err
+
 			return
 		}
-		wait := timer.C
-		if next.IsZero() {
-			wait = nil
-		} else {
-			timer.Reset(max(time.Until(next), time.Microsecond))
+		for _, b := range far {
+			n.far.deliver(b)
 		}
+		for _, b := range near {
+			n.near.deliver(b)
+		}
+		if n.push != nil {
+			for _, t := range telemetry {
+				n.push(t)
+			}
+		}
+		timer.Reset(max(time.Until(next), time.Microsecond))
 		select {
-		case <-wait:
+		case <-timer.C:
 		case <-n.wake:
+		case <-n.stopped:
+			return
 		}
-	}
-}
-
-// turn does all that is due and says when there is more.
-func (n *network) turn(now time.Time) (next time.Time, open bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
-		return next, false
-	}
-	out := n.cell.Advance(now)
-	for _, d := range out.Delivered {
-		g := n.take(d.ID)
-		if g.media != nil {
-			d.ID = g.id
-			n.meter.delivered(d, g.media)
-		}
-		n.far.deliver(g.b)
-	}
-	for _, p := range out.Dropped {
-		if n.take(p.ID).media != nil {
-			n.meter.lost()
-		}
-	}
-	n.telemetry.read(out)
-	for len(n.returns) > 0 && !n.returns[0].at.After(now) {
-		n.near.deliver(n.returns[0].b)
-		n.returns = n.returns[1:]
-	}
-	n.wait = n.due()
-
-	return n.wait, true
-}
-
-func (n *network) take(id int64) datagram {
-	g := n.flying[id]
-	delete(n.flying, id)
-
-	return g
-}
-
-func (n *network) due() time.Time {
-	next := n.cell.NextTimeout()
-	if len(n.returns) > 0 && (next.IsZero() || n.returns[0].at.Before(next)) {
-		next = n.returns[0].at
-	}
-
-	return next
-}
-
-// nudge wakes the loop if it would sleep too long.
-func (n *network) nudge() {
-	next := n.due()
-	if next.IsZero() || !n.wait.IsZero() && !next.Before(n.wait) {
-		return
-	}
-	n.wait = next
-	select {
-	case n.wake <- struct{}{}:
-	default:
 	}
 }
 
 // end stops the loop, if begin has started it; the sockets stay.
-func (n *network) end() {
-	n.mu.Lock()
-	n.closed = true
-	began := n.cell != nil
-	n.mu.Unlock()
-	if !began {
-		return
-	}
-	select {
-	case n.wake <- struct{}{}:
-	default:
+func (n *network) end() error {
+	close(n.stopped)
+	if n.done == nil {
+		return nil
 	}
 	<-n.done
+
+	return n.err
 }

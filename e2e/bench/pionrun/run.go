@@ -16,9 +16,7 @@ import (
 	"github.com/pion/logging"
 	"github.com/pion/rtp"
 
-	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/peer"
-	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
 const (
@@ -56,19 +54,19 @@ type call struct {
 	meter     *meter
 	network   *network
 	estimator *estimator
-	telemetry *telemetry
 	began     chan error // the media has begun, or could not
 }
 
 func inBubble(j Job) (reply Reply, err error) {
 	c := &call{job: j, meter: newMeter(), began: make(chan error, 1)}
-	c.network = newNetwork(c.meter, j.Scenario.ReturnDelay)
+	c.network = newNetwork(c.meter)
 	quiet := &logging.DefaultLoggerFactory{Writer: io.Discard, DefaultLogLevel: logging.LogLevelDisabled, ScopeLevels: map[string]logging.LogLevel{}}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
 	p, err := peer.Dial(ctx, peer.Config{
 		Sender: c.network.near, Receiver: c.network.far, FeedbackEvery: j.Scenario.FeedbackEvery,
-		ReplayWindow: replayWindow, Received: func(p *rtp.Packet) { c.meter.received(p.SequenceNumber) }, LoggerFactory: quiet, Source: c.source,
+		ReplayWindow: replayWindow, Received: func(p *rtp.Packet) { c.meter.received(p.SequenceNumber) },
+		LoggerFactory: quiet, Source: c.source,
 		Estimator: func() (cc.BandwidthEstimator, error) {
 			e, err := newEstimator(j.CC, j.Scenario.Limits, j.Params, c.meter, quiet)
 			c.estimator = e
@@ -76,74 +74,40 @@ func inBubble(j Job) (reply Reply, err error) {
 			return e, err
 		},
 	})
+	if err == nil {
+		if err = <-c.began; err == nil {
+			time.Sleep(time.Until(c.meter.end()))
+			reply = c.meter.finish()
+			time.Sleep(time.Millisecond) // what has arrived now is read
+			err = c.meter.unread()
+		}
+		err = errors.Join(err, p.Close())
+	}
 	// Whatever happens, nothing may be left in the bubble.
-	defer func() {
-		c.network.end()
-		c.telemetry.stop()
-		time.Sleep(windDown)
-		synctest.Wait()
-	}()
+	err = errors.Join(err, c.network.end())
+	time.Sleep(windDown)
+	synctest.Wait()
 	if err != nil {
 		return reply, fmt.Errorf("pionrun: %w", err)
-	}
-	if err = <-c.began; err == nil {
-		c.observe()
-		reply = c.meter.finish()
-		time.Sleep(time.Millisecond) // what has arrived now is read
-		err = c.meter.unread()
-	}
-	if err := errors.Join(err, p.Close()); err != nil {
-		return reply, fmt.Errorf("pionrun: %w", err)
-	}
-	if c.telemetry != nil && c.telemetry.err != nil {
-		return reply, fmt.Errorf("pionrun: the cell's own telemetry: %w", c.telemetry.err)
 	}
 
 	return reply, nil
 }
 
-// observe waits for the end of the run and looks at the sender meanwhile.
-func (c *call) observe() {
-	end := c.meter.run.End()
-	every := c.job.ObserveEvery
-	if every <= 0 {
-		time.Sleep(time.Until(end))
-
-		return
-	}
-	for at := c.meter.start; at.Before(end); at = at.Add(every) {
-		time.Sleep(time.Until(at))
-		c.meter.observe(time.Now(), c.estimator.rates(), c.network.backlog())
-	}
-	time.Sleep(time.Until(end))
-}
-
-// begin puts the cell in: from now on it is the scenario's run.
+// begin puts the scenario in: from now on it is its run.
 func (c *call) begin(ctx context.Context) error {
-	sc := c.job.Scenario
 	// Feedback leaves every so often since the peers connected, which takes
 	// always the same time: without this its phase would be one for all seeds.
 	rng := rand.New(rand.NewPCG(c.job.Seed, seedPhase))
 	select {
-	case <-time.After(time.Duration(rng.Int64N(int64(sc.FeedbackEvery)))):
+	case <-time.After(time.Duration(rng.Int64N(int64(c.job.Scenario.FeedbackEvery)))):
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	start := time.Now()
-	cfg := sc.CellConfig(start, c.job.Seed)
-	radio, err := cell.New(cfg)
-	if err != nil {
+	if err := c.meter.begin(c.job, time.Now()); err != nil {
 		return err
 	}
-	if err := c.meter.begin(c.job, start); err != nil {
-		return err
-	}
-	if push, ok := c.estimator.hears(); ok {
-		if c.telemetry, err = startTelemetry(sc.TelemetryLink, cfg.ExtendedBSR, c.meter, push); err != nil {
-			return err
-		}
-	}
-	c.network.begin(radio, c.telemetry)
+	c.network.begin(c.estimator.push())
 
 	return nil
 }
@@ -157,7 +121,7 @@ func (c *call) source(ctx context.Context, _ cc.BandwidthEstimator, write func(*
 		return
 	}
 	m, lag := c.meter, c.job.Scenario.Source.Lag
-	m.target(m.start, c.estimator.rates().TargetBps)
+	m.rates(m.start, c.estimator.rates())
 	sleep := func(until time.Time) bool {
 		select {
 		case <-time.After(time.Until(until)):
@@ -173,22 +137,22 @@ func (c *call) source(ctx context.Context, _ cc.BandwidthEstimator, write func(*
 			if !sleep(ask) {
 				return
 			}
-			m.target(ask, c.estimator.rates().TargetBps)
+			m.rates(time.Now(), c.estimator.rates())
 		}
 		if !sleep(due) {
 			return
 		}
 		now := time.Now()
-		media, frame := m.capture(now, c.estimator.pacerDelay())
-		for i, size := range media {
-			m.queue(seq, piece{Piece: sim.Piece{Frame: frame, Index: i}, media: size, queued: now})
+		media := m.capture(now, c.estimator.pacerDelay())
+		for i, p := range media {
+			m.queue(now, seq, p)
 			// An error is the connection going down, of which ctx tells.
 			_ = write(&rtp.Packet{
 				Header: rtp.Header{
 					Version: 2, Marker: i == len(media)-1, SequenceNumber: seq,
 					Timestamp: uint32(now.Sub(m.start).Seconds() * videoClock),
 				},
-				Payload: make([]byte, size),
+				Payload: make([]byte, p.Bytes),
 			})
 			seq++
 		}
