@@ -70,7 +70,7 @@ func TestEverythingKeepsTheBooks(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 97))
 			cfg := richConfig(rng)
-			a := &audit{t: t, c: mustNew(t, cfg), overtake: cfg.Path.Reorder.Share > 0, overfull: true}
+			a := &audit{t: t, c: &mustNew(t, cfg).Phone, overtake: cfg.Path.Reorder.Share > 0, overfull: true}
 			id := int64(0)
 			ms, on := 0, true
 			for ms < 5000 {

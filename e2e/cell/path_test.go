@@ -360,3 +360,19 @@ func TestBytesAt(t *testing.T) {
 		t.Errorf("%d bit/s foretold, %d came", got, want)
 	}
 }
+
+func TestWireBacklog(t *testing.T) {
+	for _, aqm := range []AQM{DropTail, CoDel} {
+		w, err := NewWire(WireConfig{Start: t0(), Path: PathConfig{RateBps: 1_000_000, AQM: aqm, Delay: 10 * tti}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 8 {
+			w.Enqueue(at(0), Packet{ID: int64(i), Size: 500}) // 4 ms each
+		}
+		w.Advance(at(16))
+		within(t, aqm.String()+": half-way", float64(w.Backlog()), 2000, 500, "B")
+		w.Advance(at(40))
+		within(t, aqm.String()+": all through", float64(w.Backlog()), 0, 0, "B")
+	}
+}

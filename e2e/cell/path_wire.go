@@ -121,6 +121,9 @@ func (w *Wire) NextTimeout() time.Time {
 	return later(t, w.now)
 }
 
+// Backlog is the bytes in the bottleneck's queue, as of the last call.
+func (w *Wire) Backlog() int { return w.path.backlog(w.now) }
+
 // Stats returns the counters.
 func (w *Wire) Stats() WireStats { return w.stats }
 

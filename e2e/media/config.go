@@ -58,6 +58,18 @@ const (
 	RFC8593
 )
 
+// String returns the model's name.
+func (m Model) String() string {
+	switch m {
+	case Lognormal:
+		return "lognormal"
+	case RFC8593:
+		return "rfc8593"
+	default:
+		return fmt.Sprintf("Model(%d)", uint8(m))
+	}
+}
+
 // Defaults of [Config].
 const (
 	// DefaultFPS is the frame rate of everything but a shared screen.
@@ -206,7 +218,7 @@ func (c Config) check() error {
 	case c.Kind > Simulcast:
 		return bad("%v", c.Kind)
 	case c.Model > RFC8593:
-		return bad("model %d", c.Model)
+		return bad("%v", c.Model)
 	case c.FPS < 1 || c.FPS > maxFPS:
 		return bad("%d frames per second, want 1 to %d", c.FPS, maxFPS)
 	case c.Lag > maxLag:

@@ -51,7 +51,7 @@ func FuzzSource(f *testing.F) {
 					if n++; n > 5000 {
 						t.Fatalf("no end of frames at %v", now)
 					}
-					if fr.Size < 1 || fr.Size > maxBytes || fr.Layer < 0 || fr.Layer >= maxLayers || !fr.Audio && b.OK && fr.Size > max(minFrame, b.Bytes) {
+					if fr.Size < 1 || fr.Size > maxBytes || fr.Layer < 0 || fr.Layer >= maxLayers || !fr.Audio && b.OK && fr.Size > max(MinFrameBytes, b.Bytes) {
 						t.Fatalf("%+v with %+v", fr, b)
 					}
 				}

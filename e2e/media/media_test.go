@@ -124,7 +124,7 @@ func TestCameraMeanRate(t *testing.T) {
 					s.OnTarget(t0(), bps)
 					sum += linkBps(take(t, s, seconds(10), nil), 10*time.Second) / 3
 				}
-				within(t, fmt.Sprintf("model %d, %d fps, target %d: mean rate", model, fps, bps), sum, float64(bps), 0.03*float64(bps), "bit/s")
+				within(t, fmt.Sprintf("%v, %d fps, target %d: mean rate", model, fps, bps), sum, float64(bps), 0.03*float64(bps), "bit/s")
 			}
 		}
 	}
@@ -449,7 +449,7 @@ func TestGolden(t *testing.T) {
 	for _, cfg := range cfgs {
 		cfg.Noise, cfg.Seed = 0.15, 1
 		s := mustNew(t, cfg)
-		fmt.Fprintf(&b, "%v, model %d\n%6s %6s %8s %7s %5s %5s  %s\n", cfg.Kind, cfg.Model, "ms", "frames", "kbit/s", "largest", "keys", "layer", "first sizes, x10 bytes")
+		fmt.Fprintf(&b, "%v, %v\n%6s %6s %8s %7s %5s %5s  %s\n", cfg.Kind, cfg.Model, "ms", "frames", "kbit/s", "largest", "keys", "layer", "first sizes, x10 bytes")
 		s.OnTarget(t0(), 500_000)
 		for part := range 20 {
 			from := seconds(float64(part) / 2)

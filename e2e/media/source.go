@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
+// MinFrameBytes keeps a picture a picture however low the target or the budget.
+const MinFrameBytes = 100
+
 const (
-	// minFrame keeps a frame a frame however low the target is, in bytes.
-	minFrame = 100
 	// minKeyInterval is how long after a request for a key frame another one is
 	// not obeyed. libwebrtc: EncoderRtcpFeedback.
 	minKeyInterval = 300 * time.Millisecond
@@ -142,9 +143,8 @@ func (s *Source) OnSkipped(time.Time) {
 func (s *Source) NextTimeout() time.Time { return s.next }
 
 // Capture returns the frame that is due, if one is. A budget is obeyed to the
-// byte, but for what the content cannot use and for the 100 bytes that every
-// frame has. Captures missed by up to a second are made up for: ask until there
-// is none.
+// byte, but for what the content cannot use and for MinFrameBytes. Captures
+// missed by up to a second are made up for: ask until there is none.
 func (s *Source) Capture(now time.Time, b Budget) (Frame, bool) {
 	if now.Before(s.next) {
 		return Frame{}, false
@@ -211,7 +211,7 @@ func (s *Source) cameraFrame(bps int, noise float64, b Budget) int {
 		// Whoever gives the budget has counted what was sent.
 		s.debt = debt{}
 
-		return min(max(minFrame, b.Bytes), maxBytes)
+		return min(max(MinFrameBytes, b.Bytes), maxBytes)
 	}
 	ordinary := float64(bps) / 8 / float64(s.cfg.FPS) * noise
 	scale := 1 + (s.scale()-1)*share
@@ -241,7 +241,7 @@ func (s *Source) screenFrame(bps int, noise, moving float64, b Budget) int {
 	var size int
 	if b.OK {
 		s.debt = debt{}
-		size = min(max(minFrame, min(b.Bytes, s.media(want))), maxBytes)
+		size = min(max(MinFrameBytes, min(b.Bytes, s.media(want))), maxBytes)
 	} else {
 		allowed := ordinary * scale
 		if scale == 1 {
@@ -275,7 +275,7 @@ func (s *Source) media(link float64) int {
 	link = min(link, maxBytes)
 	packets := math.Ceil(link / float64(s.cfg.PayloadBytes+s.cfg.HeaderBytes))
 
-	return max(minFrame, int(link-packets*float64(s.cfg.HeaderBytes)))
+	return max(MinFrameBytes, int(link-packets*float64(s.cfg.HeaderBytes)))
 }
 
 // link is what a frame takes on the link.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/media"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/gcc"
 	"github.com/gbrcc/gbrcc/gcc/pacing"
@@ -17,20 +18,25 @@ const (
 	// before. The pacer itself refuses later, so that frames go in whole.
 	maxPacerDelay = 2 * time.Second
 	maxPacerQueue = 10 * time.Second
+	// maxPayload is the media bytes of a full packet, headerBytes IPv4 20 + UDP 8
+	// + RTP 12 with a transport-wide number 8 of extension less padding + SRTP tag
+	// 10, as every comparison counts it.
+	maxPayload  = media.DefaultPayloadBytes
+	headerBytes = media.DefaultHeaderBytes
 	// A packet can be sent again while it is one of the last keptPackets, or not
 	// older than keptTime and three round trips. libwebrtc: rtp_packet_history.
 	keptPackets = 600
 	keptTime    = time.Second
 )
 
-// call is a sender of video, and its viewer.
+// call is a sender of video and audio, and its viewer.
 type call struct {
 	*route
-	cfg SourceConfig
 
 	alg    Algorithm
 	budget budgeter // nil for algorithms that only know rates
-	source *source
+	source *media.Source
+	audio  *media.Audio // nil for none
 	pacer  *pacing.Pacer[outgoing]
 	held   int // link bytes in a pacer that is somebody else's
 	viewer *viewer
@@ -73,7 +79,7 @@ type packet struct {
 
 // piece is a packet's worth of a frame, however often it is sent.
 type piece struct {
-	frame   int32
+	frame   int32 // noFrame for audio
 	index   int32 // within the frame
 	rtp     int64
 	media   int32 // payload bytes, without headers
@@ -82,6 +88,9 @@ type piece struct {
 	here    bool
 	sentAt  instant // last
 }
+
+// noFrame marks what is no video.
+const noFrame = -1
 
 // frame is one coded picture.
 type frame struct {
@@ -103,21 +112,40 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	if f.Source != nil {
 		src = *f.Source
 	}
-	c := &call{route: r, cfg: src}
+	begin := w.start.Add(f.From)
+	src.Start, src.Seed = begin, w.seed+uint64(r.number)<<32
+	c := &call{route: r}
 	r.flow = c
-	if c.alg, err = newAlgorithm(f.CC, limits, params, &view{route: r}); err != nil {
+	if c.alg, err = newAlgorithm(f.CC, limits, params, &view{route: r, fps: fps(src)}); err != nil {
 		return nil, err
 	}
 	c.budget, _ = c.alg.(budgeter)
 	if c.pacer, err = pacing.New[outgoing](pacing.Config{MaxQueue: maxPacerQueue}); err != nil {
 		return nil, err
 	}
-	begin := w.start.Add(f.From)
-	c.source = newSource(src, begin, w.seed+uint64(r.number)<<32)
+	if c.source, err = media.New(src); err != nil {
+		return nil, err
+	}
+	if f.Audio != nil {
+		voice := *f.Audio
+		voice.Start, voice.Seed = begin, src.Seed
+		if c.audio, err = media.NewAudio(voice); err != nil {
+			return nil, err
+		}
+	}
 	c.viewer = newViewer(c, begin)
 	c.nextFb = instant(f.From + w.sc.FeedbackEvery)
 
 	return c, nil
+}
+
+// fps is the frame rate of a source, or the usual one.
+func fps(c media.Config) int {
+	if c.FPS > 0 {
+		return c.FPS
+	}
+
+	return media.DefaultFPS
 }
 
 func (c *call) step() {
@@ -129,13 +157,19 @@ func (c *call) step() {
 	c.source.OnTarget(now, rates.TargetBps)
 	c.pacer.SetRate(now, rates.PacingBps)
 	c.capture()
+	c.speak()
 	c.transmit()
 	c.viewer.step()
 	c.feedbackLeaves()
 }
 
 func (c *call) wake() instant {
-	return min(c.nextFb, c.viewer.wake(), c.w.instant(c.source.NextTimeout()),
+	at := never
+	if c.audio != nil {
+		at = c.w.instant(c.audio.NextTimeout())
+	}
+
+	return min(at, c.nextFb, c.viewer.wake(), c.w.instant(c.source.NextTimeout()),
 		c.w.instant(c.pacer.NextSend(c.w.now)), c.w.instant(c.alg.NextTimeout()))
 }
 
@@ -186,7 +220,9 @@ func (c *call) arrive(seq int64, d *cell.Delivery) {
 		c.good += int(pc.media)
 	}
 	c.w.observeDelivery(c, d, p, first)
-	c.viewer.onPacket(d, pc, first)
+	if pc.frame != noFrame {
+		c.viewer.onPacket(d, pc, first)
+	}
 }
 
 func (c *call) feedbackArrives(rep *report) {
@@ -223,7 +259,7 @@ func (c *call) resend(rtp int64) {
 func (c *call) capture() {
 	now := c.w.now
 	for !now.Before(c.source.NextTimeout()) {
-		var b Budget
+		var b media.Budget
 		if c.budget != nil {
 			b.Bytes, b.OK = c.budget.frameBudget(now)
 		}
@@ -237,7 +273,7 @@ func (c *call) capture() {
 		if c.w.counts(now) {
 			c.targets.Add(float64(c.source.Target(now)))
 		}
-		if delay := c.pacer.Delay(); c.cfg.SkipAbove > 0 && delay > c.cfg.SkipAbove || delay > maxPacerDelay {
+		if c.skips(c.pacer.Delay()) {
 			c.source.OnSkipped(now)
 
 			continue
@@ -246,15 +282,25 @@ func (c *call) capture() {
 	}
 }
 
-func (c *call) queueFrame(f Frame) {
+// skips tells whether the pacer has too much queued, in time, for another frame.
+func (c *call) skips(delay time.Duration) bool {
+	most := maxPacerDelay
+	if skip := c.w.sc.SkipAbove; skip > 0 {
+		most = min(most, skip)
+	}
+
+	return delay > most
+}
+
+func (c *call) queueFrame(f media.Frame) {
 	now := c.w.instant(c.w.now)
 	number := c.newFrame(f.Key)
 	for left := f.Size; left > 0; {
-		media := min(left, maxPayload)
-		left -= media
+		size := min(left, maxPayload)
+		left -= size
 		// A refused packet is never sent, so its frame never completes.
-		if c.pacer.Push(c.w.now, outgoing{piece: int32(len(c.pieces)), queued: now}, media+headerBytes) {
-			c.pieces[c.newPiece(number, media)].pending = true
+		if c.pacer.Push(c.w.now, outgoing{piece: int32(len(c.pieces)), queued: now}, size+headerBytes) {
+			c.pieces[c.newPiece(number, size)].pending = true
 		} else {
 			c.frames[number].pieces++
 		}
@@ -272,13 +318,34 @@ func (c *call) newFrame(key bool) (number int32) {
 }
 
 // newPiece adds a packet's worth to the newest frame.
-func (c *call) newPiece(number int32, media int) int32 {
+func (c *call) newPiece(number int32, size int) int32 {
 	f, p := &c.frames[number], int32(len(c.pieces))
-	c.pieces = append(c.pieces, piece{frame: number, index: f.pieces, rtp: int64(len(c.video)), media: int32(media)})
+	c.pieces = append(c.pieces, piece{frame: number, index: f.pieces, rtp: int64(len(c.video)), media: int32(size)})
 	c.video = append(c.video, p)
 	f.pieces++
 
 	return p
+}
+
+// speak queues what the microphone has, ahead of all video and not paced, as a
+// browser does.
+func (c *call) speak() {
+	if c.audio == nil {
+		return
+	}
+	for now := c.w.now; !now.Before(c.audio.NextTimeout()); {
+		f, isDue := c.audio.Capture(now, media.Budget{})
+		if !isDue {
+			return
+		}
+		if !c.active() {
+			continue
+		}
+		number := int32(len(c.pieces))
+		if c.pacer.PushUrgent(now, outgoing{piece: number, queued: c.w.instant(now)}, f.Size+headerBytes) {
+			c.pieces = append(c.pieces, piece{frame: noFrame, media: int32(f.Size), pending: true})
+		}
+	}
 }
 
 func (c *call) transmit() {

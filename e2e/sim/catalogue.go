@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/media"
 )
 
 // warmup is not counted in any figure.
@@ -22,11 +23,9 @@ func base(name, class, doc string) Scenario {
 		Cell: cell.Config{
 			Path: cell.PathConfig{Delay: 25 * time.Millisecond},
 		},
-		Limits: Limits{StartBps: 300_000, MinBps: 100_000, MaxBps: 10_000_000},
-		Source: SourceConfig{
-			FPS: 30, Lag: 20 * time.Millisecond, Noise: 0.15,
-			SkipAbove: 250 * time.Millisecond,
-		},
+		Limits:        Limits{StartBps: 300_000, MinBps: 100_000, MaxBps: 10_000_000},
+		Source:        media.Config{Noise: 0.15},
+		SkipAbove:     250 * time.Millisecond,
 		FeedbackEvery: 50 * time.Millisecond, ReturnDelay: 25 * time.Millisecond,
 		TelemetryLink: 2 * time.Millisecond,
 	}

@@ -31,21 +31,22 @@ func (c *causal) frameBudget(time.Time) (int, bool) {
 	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
 		recent = c.view.recentBps(to - from)
 	}
-	room := recent/8*frameInterval - c.view.backlog()
+	frame := c.view.frameInterval()
+	room := recent/8*frame.Seconds() - c.view.backlog()
 
-	return mediaBudget(room, c.limits, c.view.path()), true
+	return mediaBudget(min(room, c.view.pathRoomNow()), c.limits, frame), true
 }
 
+// minBudget keeps a frame a frame.
+const minBudget = 100
+
 // mediaBudget is the payload of a frame that may have room bytes on the link,
-// but not more than the limits and the path carry in one frame interval.
-func mediaBudget(room float64, l Limits, pathBps int) int {
-	room = min(room, float64(l.MaxBps)/8*frameInterval)
-	if pathBps > 0 {
-		room = min(room, float64(pathBps)/8*frameInterval)
-	}
+// but not more than the limits allow in one frame interval.
+func mediaBudget(room float64, l Limits, frame time.Duration) int {
+	room = min(room, float64(l.MaxBps)/8*frame.Seconds())
 	packets := int(room)/(maxPayload+headerBytes) + 1
 
-	return max(minFrame, int(room)-packets*headerBytes)
+	return max(minBudget, int(room)-packets*headerBytes)
 }
 
 // deaf is an algorithm's ears when it looks at the world instead.

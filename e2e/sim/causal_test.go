@@ -37,9 +37,6 @@ func TestCausalIsBetween(t *testing.T) {
 // the link does not change its mind behind the radio.
 func TestCausalIsBelowTheFrontier(t *testing.T) {
 	for _, sc := range sim.Catalogue() {
-		if sc.Cell.Path.RateFrom > 0 {
-			continue // the clairvoyant keeps to the later limit from the start
-		}
 		if sc.Class == "telemetry" {
 			continue // neither listens to it
 		}

@@ -23,18 +23,17 @@
 //	phone.go      a radio, the way back, the agent
 //	network.go    datagrams and their ways
 //	flows.go      the flows beside the measured one
-//	call.go       a sender of video
+//	call.go       a sender of video and audio
 //	feedback.go   what it hears of arrivals
 //	viewer.go     the far side: what is shown, and asked for
 //	nack.go       what is missing, and when to ask for it
 //	pool.go       what is under way, without garbage
-//	source.go     the encoder model
 //	algorithm.go  what is compared, by name
 //	view.go       what references may look at
 //	oracle.go     the clairvoyant sender
 //	causal.go     the sender that knows the past
 //	observe.go    what a run looks like over time
-//	outside.go    the same figures for a sender outside of this package
+//	outside.go    a run whose measured sender is somebody else's
 //	result.go     what a run reports
 //
 // Nothing here reads a clock. A run is not safe for concurrent use; separate ones

@@ -35,14 +35,8 @@ func (o *oracle) Rates() Rates { return Rates{o.limits.MaxBps, 1_000_000_000} }
 
 func (o *oracle) frameBudget(time.Time) (int, bool) {
 	from := o.view.since() + pipeline
-	room := -o.view.backlog()
-	for ms := from.Milliseconds(); ms < (from + o.horizon).Milliseconds(); ms++ {
-		room += o.view.bytesAt(ms)
-	}
+	room := o.view.radioBytes(from, from+o.horizon) - o.view.backlog()
 	// One frame may use one frame interval's worth, however far it sees:
 	// what the horizon buys is to keep a queue of up to its length.
-	return mediaBudget(room, o.limits, o.view.path()), true
+	return mediaBudget(min(room, o.view.pathRoom(from)), o.limits, o.view.frameInterval()), true
 }
-
-// frameInterval is in seconds.
-const frameInterval = 1.0 / 30

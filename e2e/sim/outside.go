@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/media"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/gcc"
 )
@@ -53,6 +54,9 @@ func CheckOutside(sc Scenario) error {
 	if err := sc.check(); err != nil {
 		return err
 	}
+	if sc.Audio != nil {
+		return fmt.Errorf("sim: %s has audio beside the video, which an outside sender has not", sc.Name)
+	}
 	for i, f := range sc.Flows {
 		if f.CC == "" {
 			return fmt.Errorf("sim: flow %d of %s has the measured algorithm, which is outside", i+1, sc.Name)
@@ -77,7 +81,7 @@ func NewOutside(sc Scenario, name string, seed uint64, begin time.Time, hooks Ho
 	w.main.alg, w.main.budget = &o.f.rates, nil
 	w.main.spec.CC = name
 	w.main.viewer.silent = true
-	w.main.route.flow = o.f
+	w.main.flow = o.f
 
 	return o, nil
 }
@@ -183,14 +187,14 @@ func (o *Outside) OnRates(now time.Time, r Rates, pacer int) {
 func (o *Outside) Capture(now time.Time, pacer time.Duration) []Media {
 	o.at(now)
 	f := o.f
-	coded, isDue := f.source.Capture(o.w.now, Budget{})
+	coded, isDue := f.source.Capture(o.w.now, media.Budget{})
 	if !isDue || !f.active() {
 		return nil
 	}
 	if o.w.counts(o.w.now) {
 		f.targets.Add(float64(f.source.Target(o.w.now)))
 	}
-	if f.cfg.SkipAbove > 0 && pacer > f.cfg.SkipAbove {
+	if f.skips(pacer) {
 		f.source.OnSkipped(o.w.now)
 
 		return nil

@@ -33,9 +33,13 @@ type phone struct {
 	up      uplink
 	down    *wire
 	path    cell.PathConfig // behind the radio
-	future  func(ms int64) int
-	touched bool // something was sent
+	touched bool            // something was sent
 	due     instant
+
+	// For references alone: what the radio will carry, what waits behind it (nil:
+	// nothing known).
+	future      func(ms int64) int
+	pathBacklog func() int
 
 	records   []timedRecords // a queue from head on
 	head      int
@@ -62,7 +66,7 @@ func (w *world) addPhone(cc cell.Config, seed uint64) (*phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &phone{w: w, up: c, path: cc.Path, future: c.BytesAt, nextBeat: w.start}
+	p := &phone{w: w, up: c, path: cc.Path, future: c.BytesAt, pathBacklog: c.PathBacklog, nextBeat: w.start}
 
 	return p, w.equip(p, cc.ExtendedBSR, seed)
 }

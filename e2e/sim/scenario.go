@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/media"
 )
 
 // Scenario is everything that is the same for all algorithms in a run. One call
@@ -24,12 +25,18 @@ type Scenario struct {
 	// for all that goes up.
 	Backhaul *cell.PathConfig
 
-	// Limits and Source are the measured call's; From is when it begins, Pauses
-	// are when it sends no media.
+	// Limits, Source and Audio (nil for none) are the measured call's; seeds and
+	// starts are set by the run. From is when it begins, Pauses are when it sends
+	// no media.
 	Limits Limits
-	Source SourceConfig
+	Source media.Config
+	Audio  *media.AudioConfig
 	From   time.Duration
 	Pauses []Span
+	// SkipAbove is the pacer's queue in time above which a frame is left out, as
+	// a real-time encoder would be told to; for all calls. At most 2 s, which is
+	// 0 as well.
+	SkipAbove time.Duration
 
 	// FeedbackEvery is the TWCC interval, ReturnDelay the way back.
 	FeedbackEvery, ReturnDelay time.Duration
@@ -63,9 +70,11 @@ type Flow struct {
 	// media all the same.
 	From, To time.Duration
 	Pauses   []Span
-	// Source and Limits are as in Scenario, whose they are if nil.
-	Source *SourceConfig
+	// Source and Limits are as in Scenario, whose they are if nil. Audio is none
+	// if nil.
+	Source *media.Config
 	Limits *Limits
+	Audio  *media.AudioConfig
 
 	// Where it is; OwnRadio is Cell, or like the measured call's if nil, with
 	// another seed.

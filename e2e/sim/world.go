@@ -79,7 +79,7 @@ func newWorld(sc Scenario, alg string, seed uint64, p Params, opts Options) (*wo
 	if err != nil {
 		return nil, err
 	}
-	mine := Flow{Name: mainName, CC: alg, From: sc.From, Pauses: sc.Pauses}
+	mine := Flow{Name: mainName, CC: alg, From: sc.From, Pauses: sc.Pauses, Audio: sc.Audio}
 	params := p
 	params.GBR.Recorder = opts.Recorder
 	if w.main, err = w.addCall(mine, first, params); err != nil {

@@ -63,9 +63,6 @@ func (j Job) Check() error {
 	if err := sim.CheckOutside(j.Scenario); err != nil {
 		return err
 	}
-	if j.Scenario.Source.FPS < 1 {
-		return fmt.Errorf("pionrun: %s: %d frames a second", j.Scenario.Name, j.Scenario.Source.FPS)
-	}
 
 	return Check(j.Scenario, j.CC, j.Params)
 }

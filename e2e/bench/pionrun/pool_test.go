@@ -74,7 +74,7 @@ func TestServeGarbage(t *testing.T) {
 		{strings.Replace(string(line), `"CC":"pion"`, `"CC":"tcp"`, 1), "unknown row"},
 		{strings.Replace(string(line), `"Class":"trace"`, `"Class":"stress"`, 1), "stress"},
 		{strings.Replace(string(line), `"Trace":[375,`, `"Trace":[1000000,`, 1), "not a job"},
-		{strings.Replace(string(line), `"FPS":30`, `"FPS":0`, 1), "frame"},
+		{strings.Replace(string(line), `"FeedbackEvery":50000000`, `"FeedbackEvery":0`, 1), "feedback"},
 		{string(line), ""},
 		{`{"Scenario":`, ""}, // half a line: nobody waits for its answer
 	}

@@ -3,6 +3,7 @@
 package pionrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/pion/logging"
 	"github.com/pion/rtp"
 
+	"github.com/gbrcc/gbrcc/e2e/media"
 	"github.com/gbrcc/gbrcc/e2e/peer"
 )
 
@@ -120,7 +122,7 @@ func (c *call) source(ctx context.Context, _ cc.BandwidthEstimator, write func(*
 	if err != nil {
 		return
 	}
-	m, lag := c.meter, c.job.Scenario.Source.Lag
+	m, lag := c.meter, cmp.Or(c.job.Scenario.Source.Lag, media.DefaultLag)
 	m.rates(m.start, c.estimator.rates())
 	sleep := func(until time.Time) bool {
 		select {
@@ -143,13 +145,13 @@ func (c *call) source(ctx context.Context, _ cc.BandwidthEstimator, write func(*
 			return
 		}
 		now := time.Now()
-		media := m.capture(now, c.estimator.pacerDelay())
-		for i, p := range media {
+		packets := m.capture(now, c.estimator.pacerDelay())
+		for i, p := range packets {
 			m.queue(now, seq, p)
 			// An error is the connection going down, of which ctx tells.
 			_ = write(&rtp.Packet{
 				Header: rtp.Header{
-					Version: 2, Marker: i == len(media)-1, SequenceNumber: seq,
+					Version: 2, Marker: i == len(packets)-1, SequenceNumber: seq,
 					Timestamp: uint32(now.Sub(m.start).Seconds() * videoClock),
 				},
 				Payload: make([]byte, p.Bytes),
