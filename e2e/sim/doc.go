@@ -35,6 +35,7 @@
 //	oracle.go     the clairvoyant sender
 //	causal.go     the sender that knows the past
 //	observe.go    what a run looks like over time
+//	outside.go    a run whose measured sender is somebody else's
 //	result.go     what a run reports
 //
 // Nothing here reads a clock. A run is not safe for concurrent use; separate ones
