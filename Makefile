@@ -12,7 +12,7 @@ B ?= .
 N ?= 1
 
 # No clock, no goroutine, no lock: nothing for the race detector to find.
-PURE := qoe gcc gcc/pacing gbr modemlink/diag modemlink/diag/rrc modemlink/ratio e2e/cell e2e/sim
+PURE := qoe gcc gcc/pacing gbr modemlink/diag modemlink/diag/rrc modemlink/ratio e2e/cell e2e/media e2e/sim e2e/tcp
 # Calls in real time: one at a time, or they disturb each other.
 REALTIME := e2e examples/call
 
