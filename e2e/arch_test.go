@@ -68,6 +68,7 @@ var arrows = map[string]arrow{
 	"e2e":                        to(),
 	"e2e/cell":                   to("modemlink/diag"),
 	"e2e/cell/live":              to("e2e/cell"),
+	"e2e/cell/ns3":               to("e2e/cell"),
 	"e2e/dataset":                to(),
 	"e2e/media":                  to(),
 	"e2e/peer":                   to("qoe"),

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
@@ -28,6 +29,9 @@ const (
 	keptPackets = 600
 	keptTime    = time.Second
 )
+
+// seedPhase is the stream of when flows begin to film.
+const seedPhase = 0xf10 << 16
 
 // call is a sender of video and audio, and its viewer.
 type call struct {
@@ -113,6 +117,11 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 		src = *f.Source
 	}
 	begin := w.start.Add(f.From)
+	if r.number > 0 {
+		// Cameras are not in step.
+		phase := rand.New(rand.NewPCG(w.seed, seedPhase+uint64(r.number)))
+		begin = begin.Add(time.Duration(phase.Int64N(int64(time.Second) / int64(fps(src)))))
+	}
 	src.Start, src.Seed = begin, w.seed+uint64(r.number)<<32
 	c := &call{route: r}
 	r.flow = c
@@ -134,7 +143,7 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 		}
 	}
 	c.viewer = newViewer(c, begin)
-	c.nextFb = instant(f.From + w.sc.FeedbackEvery)
+	c.nextFb = w.instant(begin.Add(w.sc.FeedbackEvery))
 
 	return c, nil
 }

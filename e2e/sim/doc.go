@@ -23,6 +23,8 @@
 //	phone.go      a radio, the way back, the agent
 //	network.go    datagrams and their ways
 //	flows.go      the flows beside the measured one
+//	transfer.go   TCP
+//	capacity.go   the cell that phones share, and what it could carry
 //	call.go       a sender of video and audio
 //	feedback.go   what it hears of arrivals
 //	viewer.go     the far side: what is shown, and asked for

@@ -17,17 +17,25 @@ func (w *world) addFlow(n int, f Flow, first *phone, cc string, params Params) e
 		f.Name = fmt.Sprintf("%s-%d", f.CC, n)
 	}
 	p := first
-	if f.Where == OwnRadio {
+	var err error
+	switch f.Where {
+	case SamePhone:
+	case OwnPhone:
+		p, err = w.joinShared()
+	case OwnRadio:
 		config := w.sc.Cell
 		if f.Cell != nil {
 			config = *f.Cell
 		}
-		var err error
-		if p, err = w.addPhone(config, w.seed+uint64(n)*1_000_003); err != nil {
-			return err
-		}
+		p, err = w.addPhone(config, w.seed+uint64(n)*1_000_003)
 	}
-	_, err := w.addCall(f, p, params)
+	if err != nil {
+		return err
+	}
+	if f.CC == Cubic || f.CC == ShortTCP {
+		return w.addTransfer(f, p)
+	}
+	_, err = w.addCall(f, p, params)
 
 	return err
 }

@@ -49,6 +49,11 @@ func (w *world) observe() {
 		rates := w.main.alg.Rates()
 		p.TargetBps, p.PacingBps = rates.TargetBps, rates.PacingBps
 		p.Backlog, p.PacerBacklog = w.main.phone.up.Backlog(), w.main.pacer.Bytes()+w.main.held
+	}
+	// The capacity of an interval is known when it is over.
+	over := func(p *Point) bool { return p.At+w.opts.ObserveEvery <= at || at >= w.sc.Duration }
+	for ; w.metered < len(w.points) && over(&w.points[w.metered]); w.metered++ {
+		p := &w.points[w.metered]
 		p.CapacityBps = w.main.phone.up.CapacityBps(w.start.Add(p.At+w.opts.ObserveEvery), w.opts.ObserveEvery)
 	}
 }

@@ -259,10 +259,7 @@ func (o *Outside) Arrived() int {
 // for nothing.
 func (o *Outside) Finish() Result {
 	w := o.w
-	w.now = w.end
-	for _, r := range w.routes {
-		r.flow.finish()
-	}
+	w.finish()
 	o.over = true
 	res := w.result()
 	for _, p := range w.points {

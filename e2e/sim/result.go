@@ -126,7 +126,7 @@ func orElse(v, otherwise float64) float64 {
 func (w *world) result() Result {
 	c := w.main
 	counted := w.sc.Duration - w.sc.Warmup
-	capacity := c.phone.up.CapacityBps(w.end, counted)
+	capacity := w.capacityBps()
 	res := Result{
 		Scenario: w.sc.Name, Class: w.sc.Class, CC: c.spec.CC, Seed: w.seed,
 		DurationS:    w.sc.Duration.Seconds(),

@@ -21,6 +21,11 @@ type Scenario struct {
 	Cell cell.Config
 	// Trace makes the capacity from the seed when Cell.Capacity is not set.
 	Trace func(seed uint64, d time.Duration) cell.Trace
+	// Shared, if set, makes the cell of the measured call and of all flows on an
+	// OwnPhone, from the seed; Cell.Capacity and Trace are then not used. The
+	// measured call is on phone 0, the flows on the next ones in order; those that
+	// SharedConfig.Phones does not have are as Cell says.
+	Shared func(seed uint64) cell.SharedConfig
 	// Backhaul, if there is one, is behind the paths of all radios: one queue
 	// for all that goes up.
 	Backhaul *cell.PathConfig
@@ -62,9 +67,8 @@ type Flow struct {
 	// Name is for the results, without spaces; "" is the algorithm and a number.
 	// The measured call is "main".
 	Name string
-	// CC is its algorithm: one of Algorithms, CUBIC for a TCP upload, or "" for
-	// that of the measured call. A reference, measured, knows of the others only
-	// how many they are.
+	// CC is its algorithm: one of Algorithms, Cubic or ShortTCP, or "" for that of
+	// the measured call. References know of other flows only how many they are.
 	CC string
 	// From and To are when it is there, To 0 to the end; Pauses when it sends no
 	// media all the same.
@@ -94,6 +98,8 @@ type Place uint8
 const (
 	// SamePhone is that of the measured call: one queue, one telemetry.
 	SamePhone Place = iota
+	// OwnPhone is the next phone of Scenario.Shared.
+	OwnPhone
 	// OwnRadio is a phone in a cell that has nothing to do with the measured
 	// call's; with Scenario.Backhaul, both share what is behind.
 	OwnRadio
@@ -103,6 +109,8 @@ func (p Place) String() string {
 	switch p {
 	case SamePhone:
 		return "same phone"
+	case OwnPhone:
+		return "own phone"
 	case OwnRadio:
 		return "own radio"
 	default:
@@ -125,6 +133,8 @@ func (s Scenario) check() error {
 		switch {
 		case f.Where > OwnRadio:
 			return fmt.Errorf("sim: flow %d is at %v", i+1, f.Where)
+		case f.Where == OwnPhone && s.Shared == nil:
+			return fmt.Errorf("sim: flow %d is on a phone of a cell that is not shared", i+1)
 		case f.Cell != nil && f.Where != OwnRadio:
 			return fmt.Errorf("sim: flow %d has a cell of its own but is on the %v", i+1, f.Where)
 		case f.From < 0 || f.Delay < 0 || f.To != 0 && f.To <= f.From:

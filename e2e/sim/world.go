@@ -19,6 +19,12 @@ type world struct {
 	start, end time.Time
 	now        time.Time
 
+	shared *cell.Shared // nil for none
+	cell   cell.SharedConfig
+	joined int // phones of it that are in use
+	future []cell.Trace
+	meter  meter
+
 	phones   []*phone
 	backhaul *wire // nil for none
 	routes   []*route
@@ -26,6 +32,7 @@ type world struct {
 
 	points  []Point // one for every ObserveEvery; none when nobody looks
 	pointed int     // of which the state is filled in
+	metered int     // of which the capacity is
 }
 
 // mainName is the measured flow's.
@@ -73,7 +80,7 @@ func newWorld(sc Scenario, alg string, seed uint64, start time.Time, p Params, o
 			return nil, err
 		}
 	}
-	first, err := w.addPhone(sc.Cell, seed)
+	first, err := w.firstPhone()
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +100,18 @@ func newWorld(sc Scenario, alg string, seed uint64, start time.Time, p Params, o
 	return w, nil
 }
 
+// firstPhone is the measured call's.
+func (w *world) firstPhone() (*phone, error) {
+	if w.sc.Shared == nil {
+		return w.addPhone(w.sc.Cell, w.seed)
+	}
+	if err := w.addShared(); err != nil {
+		return nil, err
+	}
+
+	return w.joinShared()
+}
+
 // loop goes from event to event. The order within an instant is fixed: what has
 // happened, what is known of it, what follows from it.
 func (w *world) loop() error {
@@ -106,12 +125,18 @@ func (w *world) loop() error {
 		}
 		w.now = w.start.Add(time.Duration(next))
 	}
+	w.finish()
+
+	return nil
+}
+
+// finish ends the run.
+func (w *world) finish() {
 	w.now = w.end
 	for _, r := range w.routes {
 		r.flow.finish()
 	}
-
-	return nil
+	w.observe()
 }
 
 // turn does what is due now and tells when something will be.
@@ -133,6 +158,9 @@ func (w *world) turn() (next instant, err error) {
 		}
 	}
 	w.observe()
+	if w.shared != nil {
+		w.meter.read(w, w.since())
+	}
 
 	return w.next(at), nil
 }
