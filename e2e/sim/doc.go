@@ -18,6 +18,7 @@
 //
 //	scenario.go   what a run is: radios, paths, telemetry, sources, flows
 //	catalogue.go  the built-in scenarios
+//	build.go      what they are built from
 //	run.go        a run from outside
 //	world.go      the event loop
 //	phone.go      a radio, the way back, the agent
