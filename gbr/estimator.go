@@ -125,8 +125,7 @@ func (e *Estimator) OnFeedback(now time.Time, fb gcc.Feedback) {
 		e.record(now, FeedbackEvent{fb.Packets})
 	}
 	before := e.rate()
-	e.outer.OnAcked(now, fb.Packets)
-	e.outer.OnDelay(now, fb.Packets)
+	feed(e.outer, now, fb)
 	e.arbitrate(now, before)
 }
 

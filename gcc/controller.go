@@ -70,10 +70,12 @@ func (c *Controller) OnPacketSent(now time.Time, p SentPacket) {
 	c.alr.onSent(now, min(max(p.Size, 0), maxSize))
 }
 
-// OnFeedback is OnAcked and OnDelay with the same report.
+// OnFeedback is OnAcked and, unless fb.DelayHeld, OnDelay with the same report.
 func (c *Controller) OnFeedback(now time.Time, fb Feedback) {
 	c.OnAcked(now, fb.Packets)
-	c.OnDelay(now, fb.Packets)
+	if !fb.DelayHeld {
+		c.OnDelay(now, fb.Packets)
+	}
 }
 
 // OnAcked takes what can be said as soon as a report is there: the acknowledged
@@ -130,14 +132,13 @@ func (c *Controller) OnAcked(now time.Time, results []PacketResult) {
 
 // OnDelay takes the same packets for the delay detector, once each and in the
 // same order. It may be called later than OnAcked, in other portions, and with
-// arrival times from which a known delay was subtracted. Results that are not
-// Received are skipped.
+// PacketResult.RadioDelay filled in. Results that are not Received are skipped.
 func (c *Controller) OnDelay(now time.Time, results []PacketResult) {
 	now = c.advance(now)
 
 	c.scratch = c.scratch[:0]
 	for i := range results {
-		if s, ok := newSample(c.epoch, &results[i]); ok {
+		if s, ok := newDelaySample(c.epoch, &results[i]); ok {
 			c.scratch = append(c.scratch, s)
 		}
 	}

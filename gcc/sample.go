@@ -34,6 +34,18 @@ func newSample(epoch time.Time, r *PacketResult) (s sample, ok bool) {
 	}, true
 }
 
+// maxRadioDelay bounds corrections.
+const maxRadioDelay = time.Minute
+
+// newDelaySample is newSample as the delay detector sees it: without the time
+// that the radio is known to have taken.
+func newDelaySample(epoch time.Time, r *PacketResult) (s sample, ok bool) {
+	s, ok = newSample(epoch, r)
+	s.arrivalUs -= min(max(r.RadioDelay, 0), maxRadioDelay).Microseconds()
+
+	return s, ok
+}
+
 // sortByArrival keeps the order of sending among equal arrivals.
 func sortByArrival(s []sample) {
 	byArrival := func(a, b sample) int { return cmp.Compare(a.arrivalUs, b.arrivalUs) }

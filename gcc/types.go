@@ -41,6 +41,12 @@ type PacketResult struct {
 	Received bool
 	// Arrival is meaningful only when Received.
 	Arrival RemoteTime
+	// RadioDelay is how long the packet waited in the phone and on the radio,
+	// by a model of that queue. The delay detector sees the packet that much
+	// earlier and so reacts to the rest of the path only; everything else uses
+	// Arrival. 0, the neutral value, is no correction; values outside 0..1 min
+	// count as the nearer end.
+	RadioDelay time.Duration `json:",omitempty"`
 }
 
 // Feedback is one receiver report, already matched with what was sent.
@@ -49,6 +55,10 @@ type Feedback struct {
 	// connection as received; a packet first reported as missing may be
 	// reported again as received.
 	Packets []PacketResult
+	// DelayHeld keeps the report from the delay detector: the caller hands the
+	// same packets to [Controller.OnDelay] later, when it knows their
+	// RadioDelay.
+	DelayHeld bool
 }
 
 // Usage is the overuse detector's view of the bottleneck.
