@@ -40,8 +40,13 @@ type report struct {
 type station struct {
 	air        *air
 	reportTTIs int64
-	srGrant    int
-	sizes      sizes
+	// requestTTIs is the same for scheduling requests.
+	requestTTIs int64
+	// lead is how long before it is on air the phone fills a block; requests go
+	// out beside blocks then.
+	lead    int64
+	srGrant int
+	sizes   sizes
 
 	reports ring[report]
 	plan    plan
@@ -53,7 +58,9 @@ type station struct {
 	saved   int   // capacity too small for a block, see minTB
 	// greedy takes the phone for one that has data without end.
 	greedy bool
-	ideal  heldReport // SharedConfig.IdealBSR
+	// trusting is SharedConfig.TrustReports.
+	trusting bool
+	ideal    heldReport // SharedConfig.IdealBSR
 }
 
 // idle says that the scheduler has nothing to do until the phone speaks.
@@ -72,6 +79,12 @@ func (b *station) schedule(k, air int64, busy bool) {
 	if need := b.need(); need > 0 {
 		b.grant(slot{air: air, grant: min(max(need, minTB), avail)})
 	}
+}
+
+// hear takes a report or request on its way; requests may be faster.
+func (b *station) hear(r report) {
+	b.reports.push(r)
+	sift(&b.reports, func(a, b *report) bool { return a.at > b.at })
 }
 
 // listen reads what has arrived by slot k.
@@ -112,8 +125,8 @@ func (b *station) need() int {
 	switch {
 	case b.greedy:
 		return anything
-	case b.pending > 0 && b.ideal.on:
-		return b.pending + idealExtra
+	case b.pending > 0 && b.trusting:
+		return b.pending + trustedExtra
 	case b.pending > 0:
 		return b.pending + headerBytes + b.sizes.ce()
 	default:
@@ -124,8 +137,8 @@ func (b *station) need() int {
 const (
 	// anything is more than any block.
 	anything = 1 << 24
-	// idealExtra is what the reference adds to a report.
-	idealExtra = 8
+	// trustedExtra is what the reference adds to a report.
+	trustedExtra = 8
 )
 
 // grant gives a block in slot air, which comes off what the phone needs.
@@ -133,7 +146,7 @@ func (b *station) grant(s slot) {
 	b.plan.set(s)
 	b.granted = s.air
 	switch {
-	case b.pending > 0 && b.ideal.on:
+	case b.pending > 0 && b.trusting:
 		b.pending = max(b.pending-s.grant, 0)
 	case b.pending > 0:
 		b.pending = max(b.pending-(s.grant-headerBytes), 0)
@@ -158,6 +171,10 @@ func (b *station) on(r report, k int64) {
 		if r.waiting >= 0 {
 			b.ideal.waiting, b.ideal.fresh = r.waiting, true
 		}
+		return
+	}
+	if b.trusting && r.ce.present() {
+		b.last, b.pending = r.air, b.sizes.upper(r.ce.index)
 		return
 	}
 	granted := 0

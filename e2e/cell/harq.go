@@ -23,6 +23,7 @@ type block struct {
 	size    int
 	rbs     int // in a cell with several phones
 	data    int // bytes of it that are packets'
+	padding int
 	packets int // whose last byte is in it
 	sent    int // transmissions so far
 	decoded bool

@@ -106,12 +106,13 @@ func newPhone(cfg Config, clock clock) *Phone {
 			sizes:    sizesOf(frame.rat, cfg.ExtendedBSR),
 		},
 		station: station{
-			air:        air,
-			reportTTIs: int64(cfg.ReportTTIs),
-			srGrant:    cfg.SRGrantBytes,
-			sizes:      sizesOf(frame.rat, cfg.ExtendedBSR),
-			granted:    -1,
-			last:       -1,
+			air:         air,
+			reportTTIs:  int64(cfg.ReportTTIs),
+			requestTTIs: int64(cfg.ReportTTIs),
+			srGrant:     cfg.SRGrantBytes,
+			sizes:       sizesOf(frame.rat, cfg.ExtendedBSR),
+			granted:     -1,
+			last:        -1,
 		},
 		harq: harq{frame: frame, report: int64(cfg.ReportTTIs), bler: cfg.BLER, rng: stream(seedHARQ), rlc: cfg.RLC, rlcRNG: stream(seedRLC)},
 		path: newPath(cfg.Path, cfg.Start, stream(seedPath)),
@@ -272,19 +273,23 @@ func (c *Phone) send(k int64) {
 	c.bsr.onTTI(k, waiting)
 	if c.bsr.wantsIdeal(k, waiting) {
 		c.stats.BSRs++
-		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, waiting: c.bsr.rounded(waiting)})
+		c.station.hear(report{at: k + c.station.reportTTIs, air: k, waiting: c.bsr.rounded(waiting)})
+	}
+	lead := c.station.lead
+	if slot := c.station.plan.get(k + lead); slot.grant > 0 && !c.harq.busy(k+lead) {
+		c.harq.book(slot.air, c.fill(k, slot))
 	}
 	if !c.frame.up(k) {
 		return
 	}
-	switch slot := c.station.plan.get(k); {
-	case c.harq.busy(k):
-		c.retransmit(k)
-	case slot.grant > 0:
-		c.transmit(slot)
-	case c.bsr.wantsSR(k, c.frame.since(k)) && k >= c.station.granted && !c.air.off(k):
+	busy := c.harq.busy(k)
+	if busy {
+		c.transmit(k)
+	}
+	free := !busy && k >= c.station.granted || lead > 0
+	if free && c.bsr.wantsSR(k, c.frame.since(k)) && !c.air.off(k) {
 		c.stats.SRs++
-		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, sr: true, waiting: -1})
+		c.station.hear(report{at: k + c.station.requestTTIs, air: k, sr: true, waiting: -1})
 	}
 	c.deliver(c.begin(k + 1))
 }
@@ -300,42 +305,40 @@ func (c *Phone) otherApps(k int64) {
 	}
 }
 
-// transmit sends a new block.
-func (c *Phone) transmit(s slot) {
-	k, size := s.air, s.grant
-	data, ce, padding := c.bsr.fill(k, size, c.phone.bytes+c.harq.ready)
+// fill makes a new block in slot k for a later one, or for this.
+func (c *Phone) fill(k int64, s slot) (number int64) {
+	data, ce, padding := c.bsr.fill(k, s.grant, c.phone.bytes+c.harq.ready)
 	again := c.harq.carry(c.harq.next(), data)
-	packets := c.phone.take(data-again, c.begin(k+1), &c.harq.onAir)
+	packets := c.phone.take(data-again, c.begin(s.air+1), &c.harq.onAir)
 	c.stats.Grants++
-	c.stats.GrantBytes += int64(size)
+	c.stats.GrantBytes += int64(s.grant)
 	if ce.present() {
 		c.stats.BSRs++
 	}
-	n := c.harq.add(block{report: report{air: k, ce: ce, waiting: -1}, size: size, rbs: s.rbs, data: data, packets: packets})
-	c.log.onBlock(c.begin(k+1), k, size, padding, ce)
-	c.put(k, n)
+	return c.harq.add(block{
+		report: report{air: s.air, ce: ce, waiting: -1}, size: s.grant, rbs: s.rbs, data: data, padding: padding, packets: packets,
+	})
 }
 
-// retransmit repeats the block that this slot is for, unless the cell has no
-// room at all: then later.
-func (c *Phone) retransmit(k int64) {
+// transmit sends the block that slot k is for: a new one, or one again, unless
+// the cell has no room at all: then later.
+func (c *Phone) transmit(k int64) {
 	number := c.harq.due(k)
-	if c.air.dead(k) {
+	b := c.harq.block(number)
+	switch {
+	case b.sent == 0:
+		c.log.onBlock(c.begin(k+1), k, b.size, b.padding, b.report.ce)
+	case c.air.dead(k):
 		c.harq.repeat(k, number)
 		return
+	default:
+		c.stats.Retransmissions++
+		c.log.onRetx(c.begin(k+1), k, b.size, b.sent)
 	}
-	b := c.harq.block(number)
-	c.stats.Retransmissions++
-	c.log.onRetx(c.begin(k+1), k, b.size, b.sent)
-	c.put(k, number)
-}
-
-// put is a transmission of a block in slot k.
-func (c *Phone) put(k, number int64) {
 	if c.harq.send(k, number) {
 		r := c.harq.block(number).report
 		r.at = k + c.station.reportTTIs
-		c.station.reports.push(r)
+		c.station.hear(r)
 	}
 }
 
