@@ -8,22 +8,26 @@ const horizon = 128
 
 // slot is the plan for one slot on air.
 type slot struct {
-	air   int64
-	grant int // transport block size, 0 for none
-	rbs   int // in a cell with several phones
+	air     int64
+	carrier int
+	grant   int // transport block size, 0 for none
+	rbs     int // in a cell with several phones
 }
+
+// carriers is how many a phone has at most; TS 36.321 calls them cells.
+const carriers = 2
 
 // plan holds the slots around now; a slot that nobody wrote is empty.
-type plan [horizon]slot
+type plan [carriers][horizon]slot
 
-func (p *plan) get(air int64) slot {
-	if s := p[air&(horizon-1)]; s.air == air {
+func (p *plan) get(carrier int, air int64) slot {
+	if s := p[carrier][air&(horizon-1)]; s.air == air {
 		return s
 	}
-	return slot{air: air}
+	return slot{air: air, carrier: carrier}
 }
 
-func (p *plan) set(s slot) { p[s.air&(horizon-1)] = s }
+func (p *plan) set(s slot) { p[s.carrier][s.air&(horizon-1)] = s }
 
 // report is what the base station learns from a decoded block or from an SR.
 type report struct {
@@ -50,12 +54,12 @@ type station struct {
 
 	reports ring[report]
 	plan    plan
-	granted int64 // newest slot with a grant
-	last    int64 // air time of the newest BSR
-	pending int   // bytes known to wait and not granted yet
-	blind   int   // bytes to grant on a request
-	polls   int   // in a row, without a BSR in return
-	saved   int   // capacity too small for a block, see minTB
+	granted int64         // newest slot with a grant
+	last    int64         // air time of the newest BSR
+	pending int           // bytes known to wait and not granted yet
+	blind   int           // bytes to grant on a request
+	polls   int           // in a row, without a BSR in return
+	saved   [carriers]int // capacity too small for a block, see minTB
 	// greedy takes the phone for one that has data without end.
 	greedy bool
 	// trusting is SharedConfig.TrustReports.
@@ -68,16 +72,17 @@ func (b *station) idle() bool {
 	return b.pending == 0 && b.blind == 0 && b.reports.n == 0
 }
 
-// schedule runs in slot k: reads what has arrived and grants slot air, all of
-// which is this phone's. busy says that the phone retransmits in that one.
-func (b *station) schedule(k, air int64, busy bool) {
+// schedule runs in slot k: reads what has arrived and grants slot air of a
+// carrier, all of which is this phone's. busy says that the phone retransmits in
+// that one.
+func (b *station) schedule(k int64, carrier int, air int64, busy bool) {
 	b.listen(k)
-	avail := b.available(air)
+	avail := b.available(carrier, air)
 	if avail == 0 || busy {
 		return
 	}
 	if need := b.need(); need > 0 {
-		b.grant(slot{air: air, grant: min(max(need, minTB), avail)})
+		b.grant(slot{air: air, carrier: carrier, grant: min(max(need, minTB), avail)})
 	}
 }
 
@@ -156,11 +161,11 @@ func (b *station) grant(s slot) {
 }
 
 // available is the capacity of a slot, with what earlier ones had too little of.
-func (b *station) available(air int64) int {
-	n := b.air.bytes(air) + b.saved
-	b.saved = 0
+func (b *station) available(carrier int, air int64) int {
+	n := b.air.bytes(carrier, air) + b.saved[carrier]
+	b.saved[carrier] = 0
 	if n < minTB {
-		b.saved = n
+		b.saved[carrier] = n
 		return 0
 	}
 	return min(n, b.air.frame.maxTB)
@@ -179,8 +184,10 @@ func (b *station) on(r report, k int64) {
 	}
 	granted := 0
 	for a := max(r.air+1, k-b.air.frame.lookback); a <= b.granted; a++ {
-		if g := b.plan.get(a).grant; g > 0 {
-			granted += g - headerBytes
+		for c := range carriers {
+			if g := b.plan.get(c, a).grant; g > 0 {
+				granted += g - headerBytes
+			}
 		}
 	}
 	switch {
@@ -195,7 +202,7 @@ func (b *station) on(r report, k int64) {
 		}
 		b.last, b.polls, b.blind = r.air, 0, 0
 		b.pending = max(b.sizes.upper(r.ce.index)-granted, 0)
-	case r.air >= b.last && b.pending == 0 && granted == 0:
+	case r.air > b.last && b.pending == 0 && granted == 0:
 		// The block was full: there may be more than the phone could say.
 		// Guess, and twice as much each time that the guess was too low.
 		b.pending = b.srGrant << min(b.polls, 8)

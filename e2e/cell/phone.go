@@ -33,8 +33,10 @@ type Phone struct {
 	cfg   Config
 	clock clock
 	frame *frame
-	now   time.Time
-	next  int64 // first slot not yet run
+	// carriers is how many it has.
+	carriers int
+	now      time.Time
+	next     int64 // first slot not yet run
 
 	phone   buffer
 	bsr     bsrState
@@ -92,12 +94,13 @@ func newPhone(cfg Config, clock clock) *Phone {
 	frame := newFrame(cfg.Radio, int64(cfg.GrantTTIs))
 	air := newAir(cfg, frame, stream(seedMobility))
 	c := &Phone{
-		cfg:   cfg,
-		clock: clock,
-		frame: frame,
-		now:   cfg.Start,
-		air:   air,
-		phone: buffer{limit: cfg.BufferBytes},
+		cfg:      cfg,
+		clock:    clock,
+		frame:    frame,
+		carriers: 1,
+		now:      cfg.Start,
+		air:      air,
+		phone:    buffer{limit: cfg.BufferBytes},
 		bsr: bsrState{
 			period:   frame.slots(cfg.BSRPeriod),
 			retx:     frame.slots(cfg.RetxBSR),
@@ -130,6 +133,9 @@ func newPhone(cfg Config, clock clock) *Phone {
 	}
 	if cfg.BSRPeriod == diag.Infinite {
 		c.bsr.period = -1
+	}
+	if _, some := cfg.Second.peak(); some {
+		c.carriers = 2
 	}
 	c.log.configure(cfg.Start, cfg.BSRPeriod, cfg.RetxBSR)
 	return c
@@ -276,15 +282,16 @@ func (c *Phone) send(k int64) {
 		c.station.hear(report{at: k + c.station.reportTTIs, air: k, waiting: c.bsr.rounded(waiting)})
 	}
 	lead := c.station.lead
-	if slot := c.station.plan.get(k + lead); slot.grant > 0 && !c.harq.busy(k+lead) {
-		c.harq.book(slot.air, c.fill(k, slot))
-	}
+	c.fillAll(k, k+lead)
 	if !c.frame.up(k) {
 		return
 	}
-	busy := c.harq.busy(k)
-	if busy {
-		c.transmit(k)
+	busy := false
+	for carrier := range c.carriers {
+		if number := c.harq.due(carrier, k); number >= 0 {
+			busy = true
+			c.transmit(k, number)
+		}
 	}
 	free := !busy && k >= c.station.granted || lead > 0
 	if free && c.bsr.wantsSR(k, c.frame.since(k)) && !c.air.off(k) {
@@ -305,9 +312,27 @@ func (c *Phone) otherApps(k int64) {
 	}
 }
 
-// fill makes a new block in slot k for a later one, or for this.
-func (c *Phone) fill(k int64, s slot) (number int64) {
-	data, ce, padding := c.bsr.fill(k, s.grant, c.phone.bytes+c.harq.ready)
+// fillAll makes the new blocks of slot air in slot k. The first carrier's is the
+// last to be filled, for the report is of what all of them leave; there is one
+// in a slot. TS 36.321 5.4.5.
+func (c *Phone) fillAll(k, air int64) {
+	more := false
+	for carrier := c.carriers - 1; carrier >= 0; carrier-- {
+		slot := c.station.plan.get(carrier, air)
+		if slot.grant == 0 || c.harq.busy(carrier, air) {
+			continue
+		}
+		more = false
+		for other := range carrier {
+			more = more || c.station.plan.get(other, air).grant > 0 && !c.harq.busy(other, air)
+		}
+		c.harq.book(air, c.fill(k, slot, !more))
+	}
+}
+
+// fill makes a new block in slot k, with a report if one is due.
+func (c *Phone) fill(k int64, s slot, report bool) (number int64) {
+	data, ce, padding := c.bsr.fill(k, s.grant, c.phone.bytes+c.harq.ready, report)
 	again := c.harq.carry(c.harq.next(), data)
 	packets := c.phone.take(data-again, c.begin(s.air+1), &c.harq.onAir)
 	c.stats.Grants++
@@ -316,24 +341,26 @@ func (c *Phone) fill(k int64, s slot) (number int64) {
 		c.stats.BSRs++
 	}
 	return c.harq.add(block{
-		report: report{air: s.air, ce: ce, waiting: -1}, size: s.grant, rbs: s.rbs, data: data, padding: padding, packets: packets,
+		report: reportOf(s.air, ce), carrier: s.carrier, size: s.grant, rbs: s.rbs, data: data, padding: padding, packets: packets,
 	})
 }
 
+// reportOf is what the base station will learn from a block.
+func reportOf(air int64, ce ce) report { return report{air: air, ce: ce, waiting: -1} }
+
 // transmit sends the block that slot k is for: a new one, or one again, unless
 // the cell has no room at all: then later.
-func (c *Phone) transmit(k int64) {
-	number := c.harq.due(k)
+func (c *Phone) transmit(k, number int64) {
 	b := c.harq.block(number)
 	switch {
 	case b.sent == 0:
-		c.log.onBlock(c.begin(k+1), k, b.size, b.padding, b.report.ce)
-	case c.air.dead(k):
+		c.log.onBlock(c.begin(k+1), k, b)
+	case c.air.dead(b.carrier, k):
 		c.harq.repeat(k, number)
 		return
 	default:
 		c.stats.Retransmissions++
-		c.log.onRetx(c.begin(k+1), k, b.size, b.sent)
+		c.log.onRetx(c.begin(k+1), k, b)
 	}
 	if c.harq.send(k, number) {
 		r := c.harq.block(number).report

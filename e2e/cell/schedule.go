@@ -127,7 +127,7 @@ func (s *Shared) retransmissions(air int64) (free int) {
 		if u.quiet {
 			continue
 		}
-		n := u.harq.due(air)
+		n := u.harq.due(0, air)
 		if n < 0 {
 			continue
 		}
@@ -150,7 +150,7 @@ func (s *Shared) gather(k, air int64) {
 		}
 		s.listen(u, k)
 		need := u.station.need()
-		if need == 0 || u.link.mcs < 0 || u.harq.busy(air) || u.air.off(air) {
+		if need == 0 || u.link.mcs < 0 || u.harq.busy(0, air) || u.air.off(air) {
 			continue
 		}
 		s.claims = append(s.claims, claim{user: u, need: need, factor: u.factor(air)})

@@ -187,6 +187,9 @@ func (c SharedConfig) validate(radio traits) error {
 func (s *Shared) add(p PhoneConfig, background *UserConfig, bits *bitTable, seed uint64) error {
 	c := p.Config
 	c.Start, c.Seed, c.Radio, c.ReportTTIs, c.GrantTTIs = s.cfg.Start, seed, s.cfg.Radio, s.cfg.ReportTTIs, s.cfg.GrantTTIs
+	if _, some := c.Second.peak(); some {
+		return bad("a second carrier in a cell with many phones")
+	}
 	c, err := c.withDefaults()
 	if err != nil {
 		return err

@@ -202,7 +202,7 @@ func TestSharedKeepsTheBooks(t *testing.T) {
 		}
 		for range 1 + rng.IntN(3) {
 			p := PhoneConfig{Config: richConfig(rng), Link: Link{Distance: 50 + 400*rng.Float64(), FadeSigma: 6 * rng.Float64()}}
-			p.Telemetry.Encoded = false
+			p.Telemetry.Encoded, p.Second = false, Trace{}
 			cfg.Phones = append(cfg.Phones, p)
 		}
 		for range rng.IntN(6) {
@@ -269,6 +269,7 @@ func TestSharedConfigErrors(t *testing.T) {
 		"SNR of NaN":         func(c *SharedConfig) { c.Phones[0].Link.SNR = math.NaN() },
 		"distance of -1":     func(c *SharedConfig) { c.Phones[0].Link.Distance = -1 },
 		"fading of 21":       func(c *SharedConfig) { c.Phones[0].Link.FadeSigma = 21 },
+		"second carrier":     func(c *SharedConfig) { c.Phones[0].Second = Constant(1e6) },
 		"buffer of -1":       func(c *SharedConfig) { c.Phones[0].BufferBytes = -1 },
 		"traffic 4":          func(c *SharedConfig) { c.Background = []UserConfig{{Traffic: 4}} },
 		"traffic of -1":      func(c *SharedConfig) { c.Background = []UserConfig{{Bps: -1}} },
