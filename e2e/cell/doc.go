@@ -25,8 +25,8 @@
 // What is off unless asked for: a second carrier, handovers and outages, RLC recovery of lost
 // blocks, a path with CoDel, bursts of loss, reordering, changing rate and
 // delay, faults of the telemetry. Each draws its own random numbers, so that
-// turning one on leaves the rest of a run as it was. Return is a path alone, for
-// what goes back to the phone's side.
+// turning one on leaves the rest of a run as it was. Wire is a path alone, for
+// what goes back to the phone's side and for a backhaul of several radios.
 //
 // # Files
 //
@@ -40,12 +40,13 @@
 //	air.go        trace, handovers, outages     handover.go  what a handover does
 //	path.go       from base station to far end  path_rate.go  its bottleneck's rate
 //	path_codel.go its queue under CoDel         path_impair.go  loss, order, delay
-//	path_return.go  Return                      phone.go   Phone: what one does in a slot
+//	path_wire.go  Wire: a path alone            phone.go   Phone: what one does in a slot
 //	radio.go   Radio: slots and patterns        cell.go    Cell: a phone alone
 //	sizes.go   tables of buffer sizes
 //	shared.go  Shared: many phones              schedule.go  Scheduler
 //	link.go    SNR, fading, MCS                 tbs.go, tbs_lte.go  transport block sizes
 //	traffic.go background users                 saturated.go  who always has data
+//	future.go  what is to come
 //	telemetry.go  modem log and its delays      telemetry_faults.go  what goes wrong
 //
 // # Units and concurrency

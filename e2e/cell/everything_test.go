@@ -206,7 +206,7 @@ func TestEverythingAllocs(t *testing.T) {
 			t.Errorf("encoded %v: %v allocations per second of traffic", encoded, n)
 		}
 	}
-	r, err := NewReturn(ReturnConfig{Start: t0(), Path: PathConfig{RateBps: 1_000_000, AQM: CoDel, Delay: 20 * tti, Loss: 0.01, JitterMax: tti}})
+	r, err := NewWire(WireConfig{Start: t0(), Path: PathConfig{RateBps: 1_000_000, AQM: CoDel, Delay: 20 * tti, Loss: 0.01, JitterMax: tti}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestEverythingAllocs(t *testing.T) {
 	second()
 	second()
 	if n := testing.AllocsPerRun(5, second); n > 0 && !raceEnabled {
-		t.Errorf("return path: %v allocations per second of traffic", n)
+		t.Errorf("wire: %v allocations per second of traffic", n)
 	}
 }
 
