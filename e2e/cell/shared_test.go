@@ -333,6 +333,70 @@ func TestCellEdge(t *testing.T) {
 	within(t, "near beside far", float64(both[0].MeanBps(time.Second, 10*time.Second))/1e6, 21, 1, "Mbit/s")
 }
 
+// Steady traffic makes no garbage, shadows included.
+func TestSharedAllocs(t *testing.T) {
+	for _, r := range radios() {
+		cfg := SharedConfig{Radio: r, Scheduler: WaterPF, Phones: []PhoneConfig{{Config: Config{BLER: 0.1}}, {}}, Background: mixed(UserConfig{Traffic: Upload})}
+		cfg.Background[0].Traffic, cfg.Background[1].Traffic = Video, OnOff
+		s := mustShared(t, cfg)
+		i := 0
+		second := func() {
+			for end := i + 1000; i < end; i++ {
+				for p := range 2 {
+					s.Phone(p).Advance(at(i))
+					s.Phone(p).Enqueue(at(i), Packet{Size: 300})
+				}
+			}
+			s.Phone(0).CapacityBps(at(i), time.Second)
+		}
+		for range 20 {
+			second()
+		}
+		if n := testing.AllocsPerRun(5, second); n > 2 && !raceEnabled {
+			t.Errorf("%v: %v allocations per second of traffic", r, n)
+		}
+	}
+}
+
+// Run in one go or ms by ms, and whichever phone is asked, it is the same.
+func TestSharedStepSizeDoesNotMatter(t *testing.T) {
+	for seed := range uint64(8) {
+		run := func(often int) string {
+			s := mustShared(t, SharedConfig{
+				Seed: seed, Radio: Radio(seed % 4), Scheduler: Scheduler(seed % 5), RBs: 25, Background: mixed(UserConfig{Traffic: Traffic(seed % 4)}),
+				Phones: []PhoneConfig{
+					{Config: Config{BLER: 0.1, RandomHandovers: RandomHandovers{PerMinute: 20}}, Link: Link{FadeSigma: 4}},
+					{Link: Link{Distance: 300}},
+				},
+			})
+			var log strings.Builder
+			for i := range 5000 {
+				for p := range 2 {
+					if i%often == 0 || i == 4999 {
+						for _, d := range s.Phone(p).Advance(at(i)).Delivered {
+							fmt.Fprintln(&log, p, d.ID, d.LeftPhone.Sub(t0()), d.At.Sub(t0()))
+						}
+					}
+					if i%(3+p) == 0 {
+						s.Phone(p).Enqueue(at(i), Packet{ID: int64(i), Size: 900})
+					}
+				}
+			}
+			fmt.Fprint(&log, s.Background(3), s.Load())
+			return log.String()
+		}
+		one, few := run(1), run(37)
+		for _, p := range "01" {
+			if kinds(one, byte(p)) != kinds(few, byte(p)) {
+				t.Errorf("seed %d: phone %c depends on the steps: %s", seed, p, diff(kinds(one, byte(p)), kinds(few, byte(p))))
+			}
+		}
+		if len(one) != len(few) || one == "" {
+			t.Errorf("seed %d: %d and %d bytes of log", seed, len(one), len(few))
+		}
+	}
+}
+
 func BenchmarkShared(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
