@@ -20,9 +20,14 @@ type alr struct {
 	budget float64
 	last   time.Time
 	active bool
+	since  time.Time // active since; zero when it is not
 }
 
-func (a *alr) setEstimate(bps int) { a.rate = alrUsage * float64(bps) }
+func (a *alr) setEstimate(bps int) {
+	a.rate = alrUsage * float64(bps)
+	size := a.rate * alrWindow.Seconds()
+	a.budget = min(max(a.budget, -size), size)
+}
 
 func (a *alr) onSent(now time.Time, bytes int) {
 	if a.last.IsZero() {
@@ -36,9 +41,9 @@ func (a *alr) onSent(now time.Time, bytes int) {
 	a.budget = min(a.budget+a.rate*dt, size)
 
 	switch level := a.budget / size; {
-	case level > alrStart:
-		a.active = true
+	case level > alrStart && !a.active:
+		a.active, a.since = true, now
 	case level < alrStop:
-		a.active = false
+		a.active, a.since = false, time.Time{}
 	}
 }
