@@ -96,10 +96,9 @@ func (c *Controller) OnPacketSent(now time.Time, p SentPacket) {
 	c.silence.onSent(now)
 	c.alr.onSent(now, size)
 	c.inFlight.sent(p.Seq, size)
-	pushed := c.push(now)
 	c.probe.onALR(now, c.alr.since)
 	c.probe.onSent(now)
-	if pushed || c.probe.created > 0 || c.alr.active != c.recorded.limited {
+	if c.probe.created > 0 || c.alr.active != c.recorded.limited {
 		c.record(now)
 	}
 }
@@ -140,8 +139,10 @@ func (c *Controller) OnDelay(now time.Time, results []PacketResult) {
 // with every input and may lie in the past until OnTimeout was called.
 func (c *Controller) NextTimeout() time.Time {
 	next := c.silence.next()
-	if t := c.probe.next(); !t.IsZero() && (next.IsZero() || t.Before(next)) {
-		next = t
+	for _, t := range [...]time.Time{c.probe.next(), c.window.next(c.inFlight.bytes)} {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
 	}
 
 	return next
@@ -149,11 +150,11 @@ func (c *Controller) NextTimeout() time.Time {
 
 // OnTimeout cuts the estimate when packets go unanswered: by a fifth each
 // second once they have waited for Config.FeedbackTimeout, less the last
-// round-trip time. It asks for the probes of an application that sends less than
+// round-trip time. It holds back while too much is under way. It asks for the probes of an application that sends less than
 // it may. It does nothing when nothing is due, and may be called at any time.
 func (c *Controller) OnTimeout(now time.Time) {
 	now = c.advance(now)
-	c.push(now)
+	pushed := c.push(now)
 	if c.silence.expired(now) {
 		c.aimd.restart(now, silenceCut*float64(c.bitrate()))
 		c.rule.set(c.aimd.rate)
@@ -168,7 +169,7 @@ func (c *Controller) OnTimeout(now time.Time) {
 		c.publish(now)
 	}
 	c.probe.process(now)
-	if c.probe.created > 0 {
+	if pushed || c.probe.created > 0 {
 		c.record(now)
 	}
 }
@@ -204,14 +205,14 @@ func (c *Controller) SetNeed(now time.Time, bitrateBps int) {
 
 // SetEstimate moves the estimate to bitrateBps, within the configured bounds;
 // both limits go on from there. What a probe under way may measure is void, and
-// nothing is held back for what is under way.
+// nothing is held back for a second.
 func (c *Controller) SetEstimate(now time.Time, bitrateBps int) {
 	now = c.advance(now)
 	c.aimd.setEstimate(now, float64(bitrateBps))
 	c.rule.set(c.aimd.rate)
 	c.model.set(c.aimd.rate)
 	c.cancelProbes()
-	c.window.release()
+	c.window.release(now)
 	c.probe.moveEstimate(float64(c.bitrate()))
 	c.publish(now)
 }

@@ -176,11 +176,10 @@ func (p *probeControl) cancel() {
 
 // onSent begins probing with the first packet.
 func (p *probeControl) onSent(now time.Time) {
-	if p.state != probeInit || p.off {
-		return
+	if p.state == probeInit {
+		p.complete()
+		p.ramp(now)
 	}
-	p.complete()
-	p.ramp(now)
 }
 
 // onALR notes when the application began to send less than it may; zero when it

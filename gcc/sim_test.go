@@ -44,15 +44,14 @@ type bottleneck struct {
 
 // trace is one row for each 100 ms.
 type trace struct {
-	t        time.Duration
-	est      Estimate
-	queue    time.Duration
-	goodput  float64 // bit/s over the last 100 ms
-	sentBps  float64
-	padding  float64 // bit/s of it
-	timeouts int
-	alr      bool
-	probes   int
+	t       time.Duration
+	est     Estimate
+	queue   time.Duration
+	goodput float64 // bit/s over the last 100 ms
+	sentBps float64
+	padding float64 // bit/s of it
+	alr     bool
+	probes  int
 }
 
 type simPacket struct {
@@ -203,7 +202,6 @@ func (b *bottleneck) run(t testing.TB, dur time.Duration) []trace {
 		}
 		if next := c.NextTimeout(); !next.IsZero() && !next.After(at) {
 			c.OnTimeout(at)
-			row.timeouts++
 			if next := c.NextTimeout(); !next.IsZero() && !next.After(at) {
 				t.Fatalf("%v: timeout still due after OnTimeout", now)
 			}

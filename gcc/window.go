@@ -12,6 +12,9 @@ const (
 	windowMin     = 2 * 1500 // bytes
 	pushbackEvery = 25 * time.Millisecond
 	pushbackFloor = 30_000.0 // bit/s
+	// pushbackRest is how long nothing is held back after another loop has set
+	// the rate: it sees the queue sooner.
+	pushbackRest = time.Second
 )
 
 // window says how many bytes may be under way, and how much of the rate to hold
@@ -66,8 +69,19 @@ func (w *window) push(now time.Time, inFlight int64) (changed bool) {
 	return w.ratio != was
 }
 
-// release holds nothing back until more is under way again.
-func (w *window) release() { w.ratio = 0 }
+// next is when push has something to do; zero for never.
+func (w *window) next(inFlight int64) time.Time {
+	if w.bytes == 0 || float64(inFlight) <= w.bytes && (w.ratio == 0 || w.ratio == 1) {
+		return time.Time{}
+	}
+
+	return w.ratedAt.Add(pushbackEvery)
+}
+
+// release holds nothing back for a while.
+func (w *window) release(now time.Time) {
+	w.ratio, w.ratedAt = 0, now.Add(pushbackRest-pushbackEvery)
+}
 
 // pushback is the share of bitrate to hold back, 0..1.
 func (w *window) pushback(bitrate float64) float64 {
