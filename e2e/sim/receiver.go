@@ -12,9 +12,11 @@ import (
 // transport-wide sequence number.
 type packet struct {
 	frame    int
-	media    int // payload bytes, without headers
-	size     int // bytes on the link
-	attempt  int // 0 for the first sending of this media
+	media    int  // payload bytes, without headers
+	size     int  // bytes on the link
+	attempt  int  // 0 for the first sending of this media
+	padding  bool // nothing but size; frame means nothing
+	probe    int  // cluster, 0 for none
 	sentAt   time.Time
 	queuedAt time.Time // into the pacer
 	received bool
@@ -73,7 +75,7 @@ func (r *receiver) report() []gcc.PacketResult {
 func (r *receiver) result(seq int64) gcc.PacketResult {
 	p := &(*r.packets)[seq]
 	res := gcc.PacketResult{
-		SentPacket: gcc.SentPacket{Seq: seq, Size: p.size, At: p.sentAt},
+		SentPacket: gcc.SentPacket{Seq: seq, Size: p.size, At: p.sentAt, Probe: p.probe},
 		Received:   p.received,
 	}
 	if p.received {

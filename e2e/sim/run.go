@@ -73,6 +73,7 @@ type run struct {
 
 	alg    Algorithm
 	budget budgeter // nil for algorithms that only know rates
+	prober prober   // nil for algorithms that do not probe
 	trace  cell.Trace
 	cell   *cell.Cell
 	source *source
@@ -131,9 +132,11 @@ func newRun(sc Scenario, name string, seed uint64, p Params, opts Options) (*run
 		return nil, err
 	}
 	r.budget, _ = r.alg.(budgeter)
+	r.prober, _ = r.alg.(prober)
 	if r.pacer, err = pacing.New[outgoing](pacing.Config{MaxQueue: maxPacerQueue}); err != nil {
 		return nil, err
 	}
+	r.pacer.AllowPadding(true) // RTX is negotiated
 	r.source = newSource(sc.Source, start, seed)
 	r.rcv = newReceiver(&r.packets, start)
 	r.nextFb = start.Add(sc.FeedbackEvery)
@@ -272,7 +275,7 @@ func (r *run) arrive(d cell.Delivery) {
 		r.rtt.Add(ms(d.At.Sub(p.sentAt) + r.sc.ReturnDelay))
 	}
 	r.observeDelivery(d, p, first)
-	if !first {
+	if !first || p.padding {
 		return
 	}
 	if counted {
@@ -334,7 +337,7 @@ func (r *run) feedbackArrives() {
 // resend answers a loss as a NACK would.
 func (r *run) resend(seq int64) {
 	p := r.packets[seq]
-	if p.received || p.attempt >= resendLimit {
+	if p.received || p.padding || p.attempt >= resendLimit {
 		return
 	}
 	// The frame keeps waiting for this piece: its count does not change.
@@ -345,6 +348,13 @@ func (r *run) applyRates() {
 	rates := r.alg.Rates()
 	r.source.onTarget(r.now, rates.TargetBps)
 	r.pacer.SetRate(r.now, rates.PacingBps)
+	for r.prober != nil {
+		p, ok := r.prober.NextProbe()
+		if !ok {
+			break
+		}
+		r.pacer.Probe(r.now, pacing.Cluster(p))
+	}
 }
 
 func (r *run) capture() {
@@ -383,17 +393,23 @@ func (r *run) queueFrame(size int) {
 
 func (r *run) send() {
 	for {
-		o, ok := r.pacer.Pop(r.now)
+		next, ok := r.pacer.Next(r.now)
 		if !ok {
 			return
 		}
 		seq := int64(len(r.packets))
-		size := o.media + headerBytes
+		o, size := next.Item, next.Padding
+		if size == 0 {
+			size = o.media + headerBytes
+		} else {
+			o.queued = r.now
+		}
 		r.packets = append(r.packets, packet{
 			frame: o.frame, media: o.media, attempt: o.attempt, size: size, sentAt: r.now, queuedAt: o.queued,
+			padding: next.Padding > 0, probe: next.Cluster,
 		})
 		r.sent++
-		r.alg.OnPacketSent(r.now, gcc.SentPacket{Seq: seq, Size: size, At: r.now})
+		r.alg.OnPacketSent(r.now, gcc.SentPacket{Seq: seq, Size: size, At: r.now, Probe: next.Cluster})
 		r.cell.Enqueue(r.now, cell.Packet{ID: seq, Size: size})
 	}
 }
