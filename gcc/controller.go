@@ -177,12 +177,7 @@ func (c *Controller) OnTimeout(now time.Time) {
 // NextProbe takes the next cluster to send; call it after every input until it
 // is not ok. A caller that cannot send clusters need not.
 func (c *Controller) NextProbe() (ProbeCluster, bool) {
-	p, ok := c.probe.fetch()
-	if ok {
-		c.probeRate.expect(p)
-	}
-
-	return p, ok
+	return c.probe.fetch()
 }
 
 // SetProbing turns probing on or off. Off forgets what is under way; on does not

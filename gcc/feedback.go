@@ -259,7 +259,7 @@ func (c *Controller) probeCause() probeCause {
 	}
 }
 
-// record tells what changed.
+// record tells what changed, and the estimator of probes of new clusters.
 func (c *Controller) record(now time.Time) {
 	was := c.recorded
 	created := c.probe.created
@@ -268,6 +268,10 @@ func (c *Controller) record(now time.Time) {
 		rateKbs: c.target(c.bitrate()) / 1000,
 	}
 	c.probe.created = 0
+	first := c.probe.n - min(created, c.probe.n)
+	for i := first; i < c.probe.n; i++ {
+		c.probeRate.expect(c.probe.queue[(c.probe.head+i)%probeQueue])
+	}
 	rec := c.cfg.Recorder
 	if rec == nil {
 		return
@@ -302,8 +306,8 @@ func (c *Controller) record(now time.Time) {
 			RTTMs:       e.RTT.Milliseconds(),
 		})
 	}
-	for i := min(created, c.probe.n); i > 0; i-- {
-		p := c.probe.queue[(c.probe.head+c.probe.n-i)%probeQueue]
+	for i := first; i < c.probe.n; i++ {
+		p := c.probe.queue[(c.probe.head+i)%probeQueue]
 		rec.Record(now, ProbeRequested{ID: p.ID, RateKbps: p.RateBps / 1000, Bytes: p.MinBytes})
 	}
 }

@@ -17,8 +17,7 @@ const (
 	maxProbeDelay = 10 * time.Millisecond
 	// minProbeStart is the size in bytes of a packet that a probe may begin with.
 	minProbeStart = 200
-	// maxPadding and minPadding bound one packet of padding in bytes.
-	maxPadding = 1200
+	// minPadding bounds one packet of padding in bytes.
 	minPadding = 60
 	// maxProbeDebt bounds what a probe leaves to pay, as time at the rate.
 	// libwebrtc: pacing/pacing_controller.cc.
@@ -184,7 +183,7 @@ func (p *Pacer[T]) Next(now time.Time) (s Send[T], ok bool) {
 		s.Item = e.item
 		p.book(now, &s, e.size)
 	case probing && p.probe.padding:
-		s.Padding = min(max(p.probe.first().step(), minPadding), maxPadding)
+		s.Padding = min(max(p.probe.first().step(), minPadding), p.cfg.MaxPadding)
 		p.charge(s.Padding, p.debt)
 		p.book(now, &s, s.Padding)
 	case probing:
