@@ -44,6 +44,8 @@ type Controller struct {
 	fresh    probeResult // not used yet
 	news     news
 	scratch  []sample
+	// corrected: a packet of the latest report has a RadioDelay.
+	corrected bool
 
 	recorded recorded
 }
@@ -110,8 +112,12 @@ func (c *Controller) OnFeedback(now time.Time, fb Feedback) {
 		return
 	}
 	c.takeAcked(now, fb.Packets)
-	if !fb.DelayHeld {
+	switch {
+	case fb.DelayHeld:
+	case c.corrected:
 		c.takeDelay(now, fb.Packets)
+	default:
+		c.runDelay(now) // the very packets that takeAcked has left
 	}
 	c.takeLoss(now)
 	c.publish(now)

@@ -20,9 +20,11 @@ func (c *Controller) takeAcked(now time.Time, results []PacketResult) {
 	received, late := 0, 0
 	nowUs := now.Sub(c.epoch).Microseconds()
 	longest := int64(0)
+	c.corrected = false
 	c.scratch = c.scratch[:0]
 	for i := range results {
 		r := &results[i]
+		c.corrected = c.corrected || r.RadioDelay != 0
 		s, ok := newSample(c.epoch, r)
 		if !ok {
 			if !r.Received {
@@ -107,11 +109,16 @@ func (c *Controller) takeDelay(now time.Time, results []PacketResult) bool {
 			c.scratch = append(c.scratch, s)
 		}
 	}
+	sortByArrival(c.scratch)
+
+	return c.runDelay(now)
+}
+
+// runDelay is takeDelay with the packets in scratch.
+func (c *Controller) runDelay(now time.Time) bool {
 	if len(c.scratch) == 0 {
 		return false
 	}
-	sortByArrival(c.scratch)
-
 	if !c.delayAt.IsZero() && now.Sub(c.delayAt) > streamTimeout {
 		c.grouping.reset()
 		c.trend.reset()

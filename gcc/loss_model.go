@@ -323,7 +323,11 @@ func (m *lossModel) objective(c lossChannel) float64 {
 	for i := range m.have() {
 		o, w := m.at(i)
 		p := c.probability(o.bps)
-		sum += w * (o.lostKB*math.Log(p) + (o.kb-o.lostKB)*math.Log1p(-p) + bias*o.kb)
+		v := (o.kb-o.lostKB)*math.Log1p(-p) + bias*o.kb
+		if o.lostKB > 0 {
+			v += o.lostKB * math.Log(p)
+		}
+		sum += w * v
 	}
 
 	return sum
