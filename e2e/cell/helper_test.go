@@ -5,9 +5,10 @@ package cell
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
 
 // t0 is when the cells of the tests start.
@@ -38,20 +39,11 @@ func mustNew(t testing.TB, cfg Config) *Cell {
 // readTrace reads a real trace; see SOURCES.md beside them.
 func readTrace(t testing.TB, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("GBRCC_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "traces", name))
-	switch {
-	case err == nil:
-		return data
-	case os.Getenv("GBRCC_REQUIRE_DATA") == "1":
+	data, err := os.ReadFile(dataset.File(t, "traces", name))
+	if err != nil {
 		t.Fatal(err)
-	default:
-		t.Skip(err)
 	}
-	return nil
+	return data
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 )
 
@@ -40,29 +41,10 @@ func write(tb testing.TB, name string, data []byte) string {
 	return path
 }
 
-// dataFile returns the path of a file of real data, which is not part of the
-// module.
-func dataFile(tb testing.TB, name ...string) string {
-	tb.Helper()
-	dir := os.Getenv("GBRCC_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	path := filepath.Join(append([]string{dir}, name...)...)
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("GBRCC_REQUIRE_DATA") == "1" {
-			tb.Fatalf("test data is required: %v", err)
-		}
-		tb.Skipf("test data is not there: %v", err)
-	}
-
-	return path
-}
-
 // captures are the real captures.
 func captures(tb testing.TB) []string {
 	tb.Helper()
-	paths, err := filepath.Glob(filepath.Join(filepath.Dir(dataFile(tb, "diag", "mi_att.hdlc")), "*.hdlc"))
+	paths, err := filepath.Glob(filepath.Join(filepath.Dir(dataset.File(tb, "diag", "mi_att.hdlc")), "*.hdlc"))
 	if err != nil || len(paths) < 5 {
 		tb.Fatalf("captures %v, %v", paths, err)
 	}

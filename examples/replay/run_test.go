@@ -15,6 +15,7 @@ import (
 
 	"gotest.tools/v3/golden"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 )
 
@@ -92,7 +93,7 @@ func TestRecordsGolden(t *testing.T) {
 			got[k] = append(got[k], m)
 		}
 	}
-	text, err := os.ReadFile(dataFile(t, "diag", "golden.jsonl"))
+	text, err := os.ReadFile(dataset.File(t, "diag", "golden.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestStatsAddUp(t *testing.T) {
 
 // T of a real network, by all who know it.
 func TestTimersAgree(t *testing.T) {
-	r := execute(t, "-stats", dataFile(t, "diag", "mi_att.hdlc"))
+	r := execute(t, "-stats", dataset.File(t, "diag", "mi_att.hdlc"))
 	if !strings.Contains(r.out, "periodicBSR-Timer (lte): agree") || !strings.Contains(r.out, "observed  5 ms") {
 		t.Error(r.out)
 	}

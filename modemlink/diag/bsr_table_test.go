@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
 
 type sizeTable struct {
@@ -39,7 +41,7 @@ func sizeTables() []sizeTable {
 }
 
 func TestBufferTablesAgainstList(t *testing.T) {
-	f, err := os.Open(dataFile(t, "bsr_tables.csv"))
+	f, err := os.Open(dataset.File(t, "bsr_tables.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

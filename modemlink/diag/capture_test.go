@@ -9,6 +9,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
 
 // expected is a line of golden.jsonl, decoded by other tools.
@@ -102,7 +104,7 @@ func (e expected) records(tb testing.TB) []Record {
 func TestCapturesGolden(t *testing.T) {
 	want := map[string]map[LogCode][]Record{}
 	lines := 0
-	scanner := bufio.NewScanner(bytes.NewReader(readFile(t, dataFile(t, "diag", "golden.jsonl"))))
+	scanner := bufio.NewScanner(bytes.NewReader(readFile(t, dataset.File(t, "diag", "golden.jsonl"))))
 	for scanner.Scan() {
 		var e expected
 		if err := json.Unmarshal(scanner.Bytes(), &e); err != nil {
@@ -124,7 +126,7 @@ func TestCapturesGolden(t *testing.T) {
 	for _, name := range captures() {
 		file := name + ".hdlc"
 		got := map[LogCode][]Record{}
-		for _, p := range packets(t, readFile(t, dataFile(t, "diag", file))) {
+		for _, p := range packets(t, readFile(t, dataset.File(t, "diag", file))) {
 			recs, err := ParseLog(p, nil)
 			var unsupported *UnsupportedCodeError
 			if err != nil && !errors.As(err, &unsupported) {
@@ -159,7 +161,7 @@ func TestCapturesSourcesAgree(t *testing.T) {
 	for _, name := range []string{"mi_att_iphone", "mi_pixel5"} {
 		sizes := map[int]int{}
 		var b064 []Record
-		for _, p := range packets(t, readFile(t, dataFile(t, "diag", name+".hdlc"))) {
+		for _, p := range packets(t, readFile(t, dataset.File(t, "diag", name+".hdlc"))) {
 			recs, _ := ParseLog(p, nil)
 			for _, r := range recs {
 				switch {
@@ -191,7 +193,7 @@ func TestCapturesDCIMeetsTransmission(t *testing.T) {
 	for name, least := range map[string]int{"mi_att_iphone": 4, "mi_pixel5": 3} {
 		sent := map[int]uint8{}
 		var told []B16C
-		for _, p := range packets(t, readFile(t, dataFile(t, "diag", name+".hdlc"))) {
+		for _, p := range packets(t, readFile(t, dataset.File(t, "diag", name+".hdlc"))) {
 			details, err := Details(p)
 			if err != nil {
 				t.Fatal(err)
@@ -225,7 +227,7 @@ func TestCapturesDCIMeetsTransmission(t *testing.T) {
 func TestCapturesBufferTimes(t *testing.T) {
 	pairs, fit, timed, idle := 0, 0, 0, 0
 	for _, name := range captures() {
-		for _, p := range packets(t, readFile(t, dataFile(t, "diag", name+".hdlc"))) {
+		for _, p := range packets(t, readFile(t, dataset.File(t, "diag", name+".hdlc"))) {
 			if p.Code != LogB066 {
 				continue
 			}
@@ -267,7 +269,7 @@ func TestCapturesBufferTimes(t *testing.T) {
 func TestCapturesBufferSums(t *testing.T) {
 	filled := 0
 	for _, name := range captures() {
-		for _, p := range packets(t, readFile(t, dataFile(t, "diag", name+".hdlc"))) {
+		for _, p := range packets(t, readFile(t, dataset.File(t, "diag", name+".hdlc"))) {
 			if p.Code != LogB066 {
 				continue
 			}

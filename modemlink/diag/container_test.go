@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
 
 // pack writes packets in a format.
@@ -73,7 +75,7 @@ func formats() []Format {
 // A capture in every container is told apart by its first bytes and decodes to
 // the same packets, however it is cut.
 func TestContainers(t *testing.T) {
-	want := packets(t, readFile(t, dataFile(t, "diag", "mi_pixel5.hdlc")))
+	want := packets(t, readFile(t, dataset.File(t, "diag", "mi_pixel5.hdlc")))
 	for i := range want {
 		want[i].Radio = uint32(i % 3) // 1 and 2 are two SIMs
 	}
@@ -104,7 +106,7 @@ func TestContainers(t *testing.T) {
 
 // The decoder reads any format, QMDL2 with either content too.
 func TestDecoderFormats(t *testing.T) {
-	stream := readFile(t, dataFile(t, "diag", "mi_att_iphone.hdlc"))
+	stream := readFile(t, dataset.File(t, "diag", "mi_att_iphone.hdlc"))
 	var plain Decoder
 	want := feed(&plain, stream)
 	logs := packets(t, stream)

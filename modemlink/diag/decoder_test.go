@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
 
 // feed writes a stream in pieces and returns all records.
@@ -47,7 +49,7 @@ func checkSums(tb testing.TB, s Stats) {
 func TestCapturesAreAccountedFor(t *testing.T) {
 	total := 0
 	for _, name := range captures() {
-		stream := readFile(t, dataFile(t, "diag", name+".hdlc"))
+		stream := readFile(t, dataset.File(t, "diag", name+".hdlc"))
 		d := Decoder{Buffers: true, OnUnknown: func(p Packet, err error) { t.Errorf("%s %v: %v", name, p.Code, err) }}
 		logs := 0
 		d.OnLog = func(Packet) { logs++ }
@@ -76,7 +78,7 @@ func TestCapturesAreAccountedFor(t *testing.T) {
 
 // Without Buffers the packets of B066 are still checked and counted.
 func TestDecoderBuffers(t *testing.T) {
-	stream := readFile(t, dataFile(t, "diag", "mi_pixel5.hdlc"))
+	stream := readFile(t, dataset.File(t, "diag", "mi_pixel5.hdlc"))
 	var lean Decoder
 	full := Decoder{Buffers: true}
 	all := feed(&full, stream)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gotest.tools/v3/golden"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
 
 // asMap is a value as JSON tools see it.
@@ -35,7 +37,7 @@ func TestDetailsGolden(t *testing.T) {
 	logged := map[key][]Timestamp{}
 	for _, name := range captures() {
 		file := name + ".hdlc"
-		for _, p := range packets(t, readFile(t, dataFile(t, "diag", file))) {
+		for _, p := range packets(t, readFile(t, dataset.File(t, "diag", file))) {
 			details, err := Details(p)
 			if err != nil {
 				t.Errorf("%s: %v", file, err)
@@ -49,7 +51,7 @@ func TestDetailsGolden(t *testing.T) {
 		}
 	}
 	count, at := map[string]int{}, map[key]int{}
-	for line := range bytes.Lines(readFile(t, dataFile(t, "diag", "golden.jsonl"))) {
+	for line := range bytes.Lines(readFile(t, dataset.File(t, "diag", "golden.jsonl"))) {
 		var want map[string]any
 		if err := json.Unmarshal(line, &want); err != nil {
 			t.Fatal(err)

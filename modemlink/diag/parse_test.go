@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
 
 // checkDecode holds what is true of any body: no panic, no more records than the
@@ -98,7 +100,7 @@ func FuzzParseFrame(f *testing.F) {
 // alone on the same stream; speed is the ratio of the best of each.
 func BenchmarkDecoder(b *testing.B) {
 	const minSpeed = 0.6
-	stream := readFile(b, dataFile(b, "diag", "mi_latency_sample.hdlc"))
+	stream := readFile(b, dataset.File(b, "diag", "mi_latency_sample.hdlc"))
 	b.SetBytes(int64(len(stream)))
 	b.ReportAllocs()
 	var (

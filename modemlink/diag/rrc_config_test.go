@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/modemlink/diag/rrc"
 )
 
@@ -186,7 +187,7 @@ func TestRRCConfigsParts(t *testing.T) {
 // Messages of real networks give records with the timers that another decoder
 // found in them.
 func TestRRCConfigsVectors(t *testing.T) {
-	f, err := os.Open(dataFile(t, "rrc_vectors.csv"))
+	f, err := os.Open(dataset.File(t, "rrc_vectors.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

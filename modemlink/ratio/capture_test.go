@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 )
@@ -17,7 +18,7 @@ import (
 // config the MAC configuration records are left out.
 func replay(tb testing.TB, a *Assembler, name string, config bool, sink func(now time.Time, t gbr.Telemetry)) {
 	tb.Helper()
-	stream, err := os.ReadFile(dataFile(tb, "diag", name+".hdlc"))
+	stream, err := os.ReadFile(dataset.File(tb, "diag", name+".hdlc"))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -6,35 +6,16 @@ import (
 	"encoding/csv"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 )
-
-// dataFile returns the path of a file of real data, which is not part of the
-// module.
-func dataFile(tb testing.TB, name ...string) string {
-	tb.Helper()
-	dir := os.Getenv("GBRCC_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	path := filepath.Join(append([]string{dir}, name...)...)
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("GBRCC_REQUIRE_DATA") == "1" {
-			tb.Fatalf("test data is required: %v", err)
-		}
-		tb.Skipf("test data is not there: %v", err)
-	}
-
-	return path
-}
 
 // arrival is a log packet of a real phone: when it was committed by the modem's
 // clock, when it reached us, and how many samples it had.
@@ -46,7 +27,7 @@ type arrival struct {
 
 func arrivals(t *testing.T) []arrival {
 	t.Helper()
-	f, err := os.Open(dataFile(t, "diag", "b064_arrivals.csv"))
+	f, err := os.Open(dataset.File(t, "diag", "b064_arrivals.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

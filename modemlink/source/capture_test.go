@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 	"github.com/gbrcc/gbrcc/modemlink/source/fakemodem"
@@ -158,7 +159,7 @@ func TestCaptureOrNot(t *testing.T) {
 // Real captures play, for a second of them.
 func TestCaptureOfRealPhones(t *testing.T) {
 	for _, name := range []string{"mi_att", "mi_tmobile", "mi_latency_sample", "mi_pixel5", "mi_att_iphone"} {
-		path := dataFile(t, "diag", name+".hdlc")
+		path := dataset.File(t, "diag", name+".hdlc")
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				src, err := Open("file:"+path, Config{})

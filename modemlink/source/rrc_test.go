@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 )
@@ -136,7 +137,7 @@ func TestRRCIsCountedAndNotTold(t *testing.T) {
 
 // Messages of real networks set T.
 func TestPeriodFromRealRRC(t *testing.T) {
-	f, err := os.Open(dataFile(t, "rrc_vectors.csv"))
+	f, err := os.Open(dataset.File(t, "rrc_vectors.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink/diag"
 	"github.com/gbrcc/gbrcc/modemlink/source/fakemodem"
@@ -455,7 +456,7 @@ func TestModemSurvivesGarbage(t *testing.T) {
 // Real log packets through the whole protocol.
 func TestModemPlaysRealRecords(t *testing.T) {
 	for _, name := range []string{"mi_att", "mi_tmobile"} {
-		stream, err := os.ReadFile(dataFile(t, "diag", name+".hdlc"))
+		stream, err := os.ReadFile(dataset.File(t, "diag", name+".hdlc"))
 		if err != nil {
 			t.Fatal(err)
 		}

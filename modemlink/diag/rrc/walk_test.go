@@ -8,32 +8,14 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/dataset"
 )
-
-// dataFile returns the path of a file of real data, which is not part of the
-// module.
-func dataFile(tb testing.TB, name string) string {
-	tb.Helper()
-	dir := os.Getenv("GBRCC_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "data")
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("GBRCC_REQUIRE_DATA") == "1" {
-			tb.Fatalf("test data is required: %v", err)
-		}
-		tb.Skipf("test data is not there: %v", err)
-	}
-
-	return path
-}
 
 // vector is a message of a real network and the timers that another decoder
 // found in it.
@@ -49,7 +31,7 @@ type vector struct {
 
 func vectors(tb testing.TB) []vector {
 	tb.Helper()
-	f, err := os.Open(dataFile(tb, "rrc_vectors.csv"))
+	f, err := os.Open(dataset.File(tb, "rrc_vectors.csv"))
 	if err != nil {
 		tb.Fatal(err)
 	}
