@@ -19,7 +19,7 @@ REALTIME := e2e examples/call
 export PURE REALTIME
 
 .NOTPARALLEL:
-.PHONY: help test tidy vet lint cross unit race fuzz bench golden evidence proto
+.PHONY: help test tidy vet lint cross unit browser race fuzz bench golden evidence proto
 
 help:
 	@echo 'make test    everything below down to race, in its short form'
@@ -28,6 +28,7 @@ help:
 	@echo 'make lint    golangci-lint $(GOLANGCI_LINT), formatting included'
 	@echo 'make cross   builds for the phone and for other hosts'
 	@echo 'make unit    all tests, goldens and fuzz corpora included'
+	@echo 'make browser qoe against headless Chromium, which it installs on Debian'
 	@echo 'make race    the packages with concurrency under the race detector'
 	@echo 'make fuzz    every fuzz target for T=$(T)'
 	@echo 'make bench   benchmarks matching B=$(B), N=$(N) times'
@@ -35,7 +36,7 @@ help:
 	@echo 'make evidence the long forms: fuzzing, benchmarks, all scenarios; into out/'
 	@echo 'make proto   generate the code of the GBR interface; needs protoc'
 
-test: tidy vet lint cross unit race
+test: tidy vet lint cross unit browser race
 
 tidy:
 	go mod tidy -diff
@@ -51,6 +52,9 @@ cross:
 
 unit: $(BIN)/gotestsum-$(GOTESTSUM)
 	.ci/unit $<
+
+browser:
+	.ci/browser
 
 race: $(BIN)/gotestsum-$(GOTESTSUM)
 	.ci/unit $< -race

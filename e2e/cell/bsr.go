@@ -109,12 +109,12 @@ func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) 
 }
 
 // idealBSR is how the phones of the reference simulator report: outside of
-// blocks and without asking, as soon as there is news and periodicBSR-Timer has
-// passed. News is a packet, or that a block left something behind a while ago.
+// blocks and without asking, in every slot before which there was news. News is
+// a packet, or that a block left something behind a while ago. The station
+// reads such a report every periodicBSR-Timer, see station.read.
 type idealBSR struct {
 	on      bool
 	fresh   bool
-	sentAt  int64
 	again   int64 // slots from a block that left something to the next news
 	againAt int64
 }
@@ -128,11 +128,9 @@ func (s *bsrState) wantsIdeal(k int64, bytes int) bool {
 	if k >= i.againAt && bytes > 0 {
 		i.fresh, i.againAt = true, k+i.again
 	}
-	if !i.fresh || bytes == 0 || k < i.sentAt+s.period {
-		return false
-	}
-	i.fresh, i.sentAt = false, k
-	return true
+	fresh := i.fresh
+	i.fresh = false
+	return fresh
 }
 
 // rounded is a number of bytes as the base station reads it from a report.

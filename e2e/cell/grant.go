@@ -33,8 +33,8 @@ type report struct {
 	air int64 // slot in which it was sent
 	ce  ce
 	sr  bool
-	// waiting is what the phone has by a report outside of blocks, see
-	// SharedConfig.IdealBSR.
+	// waiting is what the phone has by a report outside of blocks, -1 for none;
+	// see SharedConfig.IdealBSR.
 	waiting int
 }
 
@@ -55,7 +55,7 @@ type station struct {
 	saved   int   // capacity too small for a block, see minTB
 	// greedy takes the phone for one that has data without end.
 	greedy bool
-	ideal  bool // SharedConfig.IdealBSR
+	ideal  heldReport // SharedConfig.IdealBSR
 }
 
 // idle says that the scheduler has nothing to do until the phone speaks.
@@ -81,6 +81,31 @@ func (b *station) listen(k int64) {
 	for b.reports.n > 0 && b.reports.front().at <= k {
 		b.on(b.reports.pop(), k)
 	}
+	if b.ideal.due(k) {
+		b.pending = b.ideal.read(k)
+	}
+}
+
+// heldReport is the newest report outside of blocks; the station reads one every
+// period, and at once after one of nothing.
+type heldReport struct {
+	on      bool
+	period  int64 // slots
+	fresh   bool  // not read yet
+	waiting int
+	readAt  int64
+	last    int // as read
+}
+
+// due says whether the report is read in slot k.
+func (h *heldReport) due(k int64) bool {
+	return h.fresh && (h.last == 0 || k >= h.readAt+h.period)
+}
+
+// read returns what is waiting.
+func (h *heldReport) read(k int64) int {
+	h.fresh, h.readAt, h.last = false, k, h.waiting
+	return h.waiting
 }
 
 // need is the transport block that would take all that the phone is known to
@@ -89,7 +114,7 @@ func (b *station) need() int {
 	switch {
 	case b.greedy:
 		return anything
-	case b.pending > 0 && b.ideal:
+	case b.pending > 0 && b.ideal.on:
 		return b.pending + idealExtra
 	case b.pending > 0:
 		return b.pending + headerBytes + bsrBytes
@@ -110,7 +135,7 @@ func (b *station) grant(s slot) {
 	b.plan.set(s)
 	b.granted = s.air
 	switch {
-	case b.pending > 0 && b.ideal:
+	case b.pending > 0 && b.ideal.on:
 		b.pending = max(b.pending-s.grant, 0)
 	case b.pending > 0:
 		b.pending = max(b.pending-(s.grant-headerBytes), 0)
@@ -131,9 +156,9 @@ func (b *station) available(air int64) int {
 }
 
 func (b *station) on(r report, k int64) {
-	if b.ideal {
-		if r.waiting > 0 {
-			b.pending = r.waiting
+	if b.ideal.on {
+		if r.waiting >= 0 {
+			b.ideal.waiting, b.ideal.fresh = r.waiting, true
 		}
 		return
 	}

@@ -283,7 +283,7 @@ func (c *Phone) send(k int64) {
 		c.transmit(slot)
 	case c.bsr.wantsSR(k, c.frame.since(k)) && k >= c.station.granted && !c.air.off(k):
 		c.stats.SRs++
-		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, sr: true})
+		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, sr: true, waiting: -1})
 	}
 	c.deliver(c.begin(k + 1))
 }
@@ -310,7 +310,7 @@ func (c *Phone) transmit(s slot) {
 	if ce.present() {
 		c.stats.BSRs++
 	}
-	n := c.harq.add(block{report: report{air: k, ce: ce}, size: size, rbs: s.rbs, data: data, packets: packets})
+	n := c.harq.add(block{report: report{air: k, ce: ce, waiting: -1}, size: size, rbs: s.rbs, data: data, packets: packets})
 	c.log.onBlock(c.begin(k+1), k, size, padding, ce)
 	c.put(k, n)
 }

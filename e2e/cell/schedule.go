@@ -128,10 +128,7 @@ func (s *Shared) gather(k, air int64) {
 		if u.quiet {
 			continue
 		}
-		if s.cfg.Observe != nil {
-			s.observeReports(u, k)
-		}
-		u.station.listen(k)
+		s.listen(u, k)
 		need := u.station.need()
 		if need == 0 || u.link.mcs < 0 || u.harq.busy(air) || u.air.off(air) {
 			continue
@@ -248,27 +245,28 @@ func (s *Shared) give(k, air int64, c *claim) {
 		s.onGrant(c.number, air*s.frame.micros()/1000, size)
 	}
 	if s.cfg.Observe != nil {
-		s.cfg.Observe(Decision{At: c.begin(k), User: c.number, RBs: c.rbs, MCS: c.link.mcs, Bytes: size})
+		s.cfg.Observe(Decision{At: c.begin(k), User: c.number, Report: -1, RBs: c.rbs, MCS: c.link.mcs, Bytes: size})
 	}
 }
 
-// observeReports tells of the reports that the scheduler is about to read.
-func (s *Shared) observeReports(u *user, k int64) {
-	for i := range u.station.reports.n {
-		r := u.station.reports.at(i)
-		if r.at > k {
-			return
-		}
-		if bytes := r.bytes(u.station.extended); bytes > 0 {
+// listen has the station of a user read its reports, and tells of them.
+func (s *Shared) listen(u *user, k int64) {
+	tell := func(bytes int) {
+		if s.cfg.Observe != nil {
 			s.cfg.Observe(Decision{At: u.begin(k), User: u.number, Report: bytes})
 		}
 	}
-}
-
-// bytes is what a report tells of.
-func (r *report) bytes(extended bool) int {
-	if r.ce.present() {
-		return upperEdge(r.ce.index, extended)
+	for i := range u.station.reports.n {
+		r := u.station.reports.at(i)
+		if r.at > k {
+			break
+		}
+		if r.ce.present() {
+			tell(upperEdge(r.ce.index, u.station.extended))
+		}
 	}
-	return r.waiting
+	read := u.station.ideal.readAt
+	if u.station.listen(k); u.station.ideal.readAt != read {
+		tell(u.station.ideal.last)
+	}
 }

@@ -35,10 +35,11 @@ type SharedConfig struct {
 	// Background are the other users of the cell.
 	Background []UserConfig
 
-	// IdealBSR has all phones report as ns-3's LTE module does: beside the
-	// blocks and without scheduling requests, at once when there was nothing
-	// and every BSRPeriod else; the base station takes a report as it is, not
-	// deducting what it granted before it. For comparisons with that.
+	// IdealBSR has all phones report as those of ns-3's LTE module do: beside
+	// the blocks and without scheduling requests, in each slot with news. The
+	// base station reads the newest report every BSRPeriod, and at once after
+	// one of nothing; it takes it as it is, without deducting what it granted
+	// before. For comparisons with that.
 	IdealBSR bool
 	// Observe, when not nil, is told of every grant and report.
 	Observe func(Decision)
@@ -59,7 +60,7 @@ type Decision struct {
 	At time.Time
 	// User counts the phones, then the background users.
 	User int
-	// Report is the bytes that a report told of, 0 for a grant.
+	// Report is the bytes that a report told of, -1 for a grant.
 	Report int
 	// RBs, MCS and Bytes are of a grant, first transmissions only.
 	RBs, MCS, Bytes int
@@ -184,8 +185,8 @@ func (s *Shared) add(p PhoneConfig, background *UserConfig, bits *bitTable, seed
 	}
 	u.air.shared = true
 	if s.cfg.IdealBSR {
-		u.station.ideal = true
-		u.bsr.ideal = idealBSR{on: true, sentAt: -u.bsr.period, again: s.frame.slots(idealAgain), againAt: 1 << 62}
+		u.station.ideal = heldReport{on: true, period: u.bsr.period}
+		u.bsr.ideal = idealBSR{on: true, again: s.frame.slots(idealAgain), againAt: 1 << 62}
 	}
 	u.shared, u.number = s, len(s.users)
 	if background != nil {

@@ -36,7 +36,7 @@ func newBitTable(rat diag.RAT, rbs int) *bitTable {
 	}
 	b.byCQI[0] = -1
 	for q := 1; q < len(b.byCQI); q++ {
-		b.byCQI[q] = mcsFor(rat, cqiEfficiency[q-1])
+		b.byCQI[q] = mcsFor(rat, q)
 	}
 	return b
 }
@@ -76,24 +76,15 @@ func lteTBSIndex(mcs int) int {
 	}
 }
 
-// lteMCSEfficiency is the nominal bits a symbol of an MCS, R1-081483 (3GPP TSG
-// RAN WG1, link adaptation).
-//
-//nolint:gochecknoglobals // constant table
-var lteMCSEfficiency = [topMCS + 1]float64{
-	0.15, 0.19, 0.23, 0.31, 0.38, 0.49, 0.60, 0.74, 0.88, 1.03, 1.18, 1.33, 1.48, 1.70, 1.91, 2.16, 2.41, 2.57, 2.73, 3.03, 3.32,
-	3.61, 3.90, 4.21, 4.52, 4.82, 5.12, 5.33, 5.55,
-}
-
-// mcsFor is the highest MCS that needs no more than an efficiency.
-func mcsFor(rat diag.RAT, efficiency float64) int {
+// mcsFor is the MCS of a CQI, which is 1 at least. TS 36.213 has two MCS for a
+// CQI; NR gets the highest that needs no more than the CQI's efficiency.
+func mcsFor(rat diag.RAT, cqi int) int {
+	if rat == diag.LTE {
+		return 2 * (cqi - 1)
+	}
 	best := 0
 	for m := range topMCS + 1 {
-		need := lteMCSEfficiency[m]
-		if rat == diag.NR {
-			need = nrMCS[m].efficiency()
-		}
-		if need <= efficiency {
+		if nrMCS[m].efficiency() <= cqiEfficiency[cqi-1] {
 			best = m
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pion/ice/v4"
@@ -19,6 +20,8 @@ import (
 	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/interceptor/pkg/twcc"
 	"github.com/pion/logging"
+	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -37,12 +40,24 @@ type Config struct {
 	FeedbackEvery time.Duration
 	// RFC8888 asks for feedback in RFC 8888's format instead of TWCC.
 	RFC8888 bool
+	// Source, when not nil, makes the media in place of the encoder: it is
+	// called when the peers are connected and returns when ctx ends.
+	Source func(ctx context.Context, e cc.BandwidthEstimator, write func(*rtp.Packet) error)
+	// Received, when not nil, gets every packet that the receiver reads.
+	Received func(*rtp.Packet)
+	// ReplayWindow is SRTP's replay protection in packets; 0 is Pion's, 64.
+	// Pion's NACK responder reserves a number for every packet that it might
+	// resend, so that resends that are further apart look like replays.
+	ReplayWindow uint
 	// LoggerFactory is Pion's; nil logs errors to stderr until Close.
 	LoggerFactory logging.LoggerFactory
 }
 
 // PacerDelayer is an estimator that knows how long its pacer's queue is.
 type PacerDelayer interface{ PacerDelay() time.Duration }
+
+// watchEvery is how late a request for a key frame may be.
+const watchEvery = 50 * time.Millisecond
 
 // Call is two connected peers with video from one to the other.
 type Call struct {
@@ -52,6 +67,7 @@ type Call struct {
 
 	mu                sync.Mutex
 	captured, leftOut int
+	keyWanted         atomic.Bool
 
 	cancel  context.CancelFunc
 	closers []func() error
@@ -109,8 +125,14 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 	// Nobody else reads, and without a reader no feedback arrives.
 	c.wg.Go(func() {
 		for {
-			if _, _, err := rtpSender.ReadRTCP(); err != nil {
+			packets, _, err := rtpSender.ReadRTCP()
+			if err != nil {
 				return
+			}
+			for _, p := range packets {
+				if _, ok := p.(*rtcp.PictureLossIndication); ok {
+					c.keyWanted.Store(true)
+				}
 			}
 		}
 	})
@@ -143,13 +165,13 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 	case <-ctx.Done():
 		return fmt.Errorf("peer: not connected: %w", context.Cause(ctx))
 	}
-	c.startMedia(runCtx, cfg, track, tracks)
+	c.startMedia(runCtx, cfg, receiver, track, tracks)
 
 	return nil
 }
 
 // startMedia starts the encoder and the reader of what arrives.
-func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLocalStaticRTP, tracks <-chan *webrtc.TrackRemote) {
+func (c *Call) startMedia(ctx context.Context, cfg Config, receiver *webrtc.PeerConnection, track *webrtc.TrackLocalStaticRTP, tracks <-chan *webrtc.TrackRemote) {
 	c.start = time.Now()
 	c.rcv = newReceiver(c.start)
 	c.wg.Go(func() {
@@ -159,14 +181,24 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLo
 		case <-ctx.Done():
 			return
 		}
+		c.wg.Go(func() { c.watch(ctx, receiver, uint32(t.SSRC())) })
 		for {
-			p, _, err := t.ReadRTP()
+			p, attributes, err := t.ReadRTP()
 			if err != nil {
 				return
 			}
-			c.rcv.onPacket(time.Now(), p.Payload)
+			if cfg.Received != nil {
+				cfg.Received(p)
+			}
+			resent := attributes.Get(webrtc.AttributeRtxSsrc) != nil
+			c.rcv.onPacket(time.Now(), p.Payload, p.Timestamp, resent)
 		}
 	})
+	if cfg.Source != nil {
+		c.wg.Go(func() { cfg.Source(ctx, c.estimator, trackWriter(track)) })
+
+		return
+	}
 	enc := &encoder{
 		fps: cfg.FPS, start: c.start, rng: rand.New(rand.NewPCG(cfg.Seed, 0xe2c)),
 		target: func() int {
@@ -176,7 +208,8 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLo
 
 			return cfg.MaxBps
 		},
-		write: trackWriter(track),
+		keyWanted: func() bool { return c.keyWanted.Swap(false) },
+		write:     trackWriter(track),
 	}
 	if p, ok := c.estimator.(PacerDelayer); ok {
 		enc.pacerDelay = p.PacerDelay
@@ -190,6 +223,25 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLo
 	})
 }
 
+// watch asks for key frames when the viewer cannot go on without one.
+func (c *Call) watch(ctx context.Context, receiver *webrtc.PeerConnection, ssrc uint32) {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for asked := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			if requests := c.rcv.onTimer(now); requests > asked {
+				asked = requests
+				// An error is the connection going down; the context tells when to
+				// stop.
+				_ = receiver.WriteRTCP([]rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: ssrc}})
+			}
+		}
+	}
+}
+
 // newPeer makes a peer connection on one socket, with nothing but that socket.
 func (c *Call) newPeer(cfg Config, conn net.PacketConn, configure func(*webrtc.MediaEngine, *pion.Registry) error) (*webrtc.PeerConnection, error) {
 	m := &webrtc.MediaEngine{}
@@ -201,6 +253,9 @@ func (c *Call) newPeer(cfg Config, conn net.PacketConn, configure func(*webrtc.M
 		return nil, err
 	}
 	se := webrtc.SettingEngine{LoggerFactory: cfg.LoggerFactory}
+	if cfg.ReplayWindow > 0 {
+		se.SetSRTPReplayProtectionWindow(cfg.ReplayWindow)
+	}
 	mux := webrtc.NewICEUDPMux(cfg.LoggerFactory.NewLogger("mux"), conn)
 	c.closeLater(mux.Close)
 	se.SetICEUDPMux(mux)

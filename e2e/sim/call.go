@@ -42,6 +42,7 @@ type call struct {
 	source *media.Source
 	audio  *media.Audio // nil for none
 	pacer  *pacing.Pacer[outgoing]
+	held   int // link bytes in a pacer that is somebody else's
 	viewer *viewer
 
 	nextFb    instant
@@ -281,11 +282,7 @@ func (c *call) capture() {
 		if c.w.counts(now) {
 			c.targets.Add(float64(c.source.Target(now)))
 		}
-		delay, most := c.pacer.Delay(), maxPacerDelay
-		if skip := c.w.sc.SkipAbove; skip > 0 {
-			most = min(most, skip)
-		}
-		if delay > most {
+		if c.skips(c.pacer.Delay()) {
 			c.source.OnSkipped(now)
 
 			continue
@@ -294,25 +291,49 @@ func (c *call) capture() {
 	}
 }
 
+// skips tells whether the pacer has too much queued, in time, for another frame.
+func (c *call) skips(delay time.Duration) bool {
+	most := maxPacerDelay
+	if skip := c.w.sc.SkipAbove; skip > 0 {
+		most = min(most, skip)
+	}
+
+	return delay > most
+}
+
 func (c *call) queueFrame(f media.Frame) {
+	now := c.w.instant(c.w.now)
+	number := c.newFrame(f.Key)
+	for left := f.Size; left > 0; {
+		size := min(left, maxPayload)
+		left -= size
+		// A refused packet is never sent, so its frame never completes.
+		if c.pacer.Push(c.w.now, outgoing{piece: int32(len(c.pieces)), queued: now}, size+headerBytes) {
+			c.pieces[c.newPiece(number, size)].pending = true
+		} else {
+			c.frames[number].pieces++
+		}
+	}
+}
+
+// newFrame begins a frame captured now.
+func (c *call) newFrame(key bool) (number int32) {
 	if c.w.counts(c.w.now) {
 		c.framesSent++
 	}
-	now := c.w.instant(c.w.now)
-	coded := frame{capture: now, rtp: int64(len(c.video)), key: f.Key}
-	for left := f.Size; left > 0; coded.pieces++ {
-		size := min(left, maxPayload)
-		left -= size
-		number := int32(len(c.pieces))
-		// A refused packet is never sent, so its frame never completes.
-		if c.pacer.Push(c.w.now, outgoing{piece: number, queued: now}, size+headerBytes) {
-			c.pieces = append(c.pieces, piece{
-				frame: int32(len(c.frames)), index: coded.pieces, rtp: int64(len(c.video)), media: int32(size), pending: true,
-			})
-			c.video = append(c.video, number)
-		}
-	}
-	c.frames = append(c.frames, coded)
+	c.frames = append(c.frames, frame{capture: c.w.instant(c.w.now), rtp: int64(len(c.video)), key: key})
+
+	return int32(len(c.frames) - 1)
+}
+
+// newPiece adds a packet's worth to the newest frame.
+func (c *call) newPiece(number int32, size int) int32 {
+	f, p := &c.frames[number], int32(len(c.pieces))
+	c.pieces = append(c.pieces, piece{frame: number, index: f.pieces, rtp: int64(len(c.video)), media: int32(size)})
+	c.video = append(c.video, p)
+	f.pieces++
+
+	return p
 }
 
 // speak queues what the microphone has, ahead of all video and not paced, as a

@@ -56,11 +56,6 @@ func cellScenarios() []Scenario {
 	)
 }
 
-// inCell is a cell with a scheduler, in place of a capacity.
-func inCell(c cell.SharedConfig) change {
-	return func(s *Scenario) { s.Shared = func(uint64) cell.SharedConfig { return c } }
-}
-
 // received is how well the measured phone is received. It comes last: it copies the
 // phone as it is.
 func received(l cell.Link) change {

@@ -53,10 +53,6 @@ func (b bottleneck) tests() []Scenario {
 
 		return []change{b.rate(queue, hold(2*mbit, 120)), beside(tcp), from(5 * second), b.length(120, 60)}
 	}
-	var short []Flow
-	for range 10 {
-		short = append(short, Flow{CC: ShortTCP, Where: b.where()})
-	}
 	var rtts []Flow
 	for i, ms := range []int{25, 50, 100, 150} {
 		rtts = append(rtts, with(flow(time.Duration(10*(i+1))*second), func(f *Flow) {
@@ -71,15 +67,15 @@ func (b bottleneck) tests() []Scenario {
 			b.rate(rmcatQueue, hold(4*mbit, 25), hold(2*mbit, 25), hold(3500*kbit, 25), hold(1*mbit, 25), hold(2*mbit, 25)), b.length(125, 125)),
 		b.test("5.3", "congested feedback: a flow each way, 2, 1, 0.5 and 2 Mbit/s there, 2, 0.8 and 2 back",
 			b.rate(rmcatQueue, hold(2*mbit, 20), hold(1*mbit, 20), hold(500*kbit, 20), hold(2*mbit, 40)),
-			wayBack(hold(2*mbit, 35), hold(800*kbit, 35), hold(2*mbit, 30)),
+			wayBack(cell.PathConfig{Rate: []cell.Step{hold(2*mbit, 35), hold(800*kbit, 35), hold(2*mbit, 30)}, QueueBytes: queueOf(2*mbit, rmcatQueue)}),
 			beside(Flow{Name: "back", Where: SamePhone, Reverse: true}), b.length(100, 100)),
 		b.test("5.4", "three flows at 3.5 Mbit/s, joining every 20 s", beside(flow(20*second), flow(40*second)),
 			b.rate(rmcatQueue, hold(3500*kbit, 120)), b.length(120, 90)),
-		b.test("5.5", "five flows at 4 Mbit/s with 10, 25, 50, 100 and 150 ms each way, joining every 10 s", beside(rtts...), near,
+		b.test("5.5", "five flows at 4 Mbit/s with 10, 25, 50, 100 and 150 ms each way, joining every 10 s", beside(rtts...), oneWay(nearest),
 			b.rate(rmcatQueue, hold(4*mbit, 300)), b.length(300, 90)),
 		b.test("5.6", "against a long TCP flow at 2 Mbit/s, from 5 s on", long(rmcatQueue)...),
 		b.test("5.6-deep", "the same with a queue of 1 s", long(second)...),
-		b.test("5.7", "two flows against ten short TCP flows at 2 Mbit/s, from 5 s on", beside(append([]Flow{flow(5 * second)}, short...)...), from(5*second),
+		b.test("5.7", "two flows against ten short TCP flows at 2 Mbit/s, from 5 s on", beside(flow(5*second)), times(10, Flow{CC: ShortTCP, Where: b.where()}), from(5*second),
 			b.rate(rmcatQueue, hold(2*mbit, 300)), b.length(300, 90)),
 		b.test("5.8", "three flows at 3.5 Mbit/s, one of which pauses from 40 s to 60 s",
 			beside(with(flow(0), func(f *Flow) { f.Pauses = []Span{{40 * second, 60 * second}} }), flow(0)),
@@ -109,8 +105,8 @@ func (b bottleneck) test(section, doc string, changes ...change) Scenario {
 }
 
 func rmcatDefaults(s *Scenario) {
-	s.Limits = Limits{StartBps: 150 * kbit, MinBps: 150 * kbit, MaxBps: 1500 * kbit}
-	s.Cell.Path.Delay, s.ReturnDelay = rmcatDelay, rmcatDelay
+	rates(150*kbit, 150*kbit, 1500*kbit)(s)
+	oneWay(rmcatDelay)(s)
 }
 
 // rate is the bottleneck's over time.
@@ -129,8 +125,8 @@ func (b bottleneck) rate(queue time.Duration, parts ...cell.Step) change {
 
 			return
 		}
-		radio(rmcatRadio)(s)
-		s.Backhaul = &cell.PathConfig{Rate: parts, QueueBytes: bytes}
+		constant(rmcatRadio)(s)
+		behind(cell.PathConfig{Rate: parts, QueueBytes: bytes})(s)
 	}
 }
 
@@ -145,15 +141,7 @@ func (b bottleneck) length(full, least int) change {
 // nearest is the way of the flow that has the shortest in 5.5.
 const nearest = 10 * time.Millisecond
 
-func near(s *Scenario) { s.Cell.Path.Delay, s.ReturnDelay = nearest, nearest }
-
 func from(d time.Duration) change { return func(s *Scenario) { s.From = d } }
-
-func wayBack(parts ...cell.Step) change {
-	return func(s *Scenario) {
-		s.Return.Rate, s.Return.QueueBytes = parts, queueOf(parts[0].Bps, rmcatQueue)
-	}
-}
 
 // cellularLoad is RFC 8869 3.1 on the uplink: an LTE cell of 10 MHz with a
 // proportional fair scheduler, where users come as a Poisson process and stay

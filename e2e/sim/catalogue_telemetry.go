@@ -11,10 +11,8 @@ import (
 
 func telemetryScenarios() []Scenario {
 	synth := capacity(cell.SynthLTE)
-	late := func(d time.Duration) change { return func(s *Scenario) { s.TelemetryLink = d } }
-	gap := func(from, to time.Duration) change {
-		return func(s *Scenario) { s.TelemetryGapFrom, s.TelemetryGapTo = from, to }
-	}
+	late := func(d time.Duration) change { return agent(d, 0, 0) }
+	gap := func(from, to time.Duration) change { return agent(2*time.Millisecond, from, to) }
 	faults := func(f cell.TelemetryFaults) change { return func(s *Scenario) { s.Cell.Telemetry.Faults = f } }
 	modem := func(t cell.TelemetryConfig) change { return func(s *Scenario) { s.Cell.Telemetry = t } }
 	period := func(d time.Duration) change { return func(s *Scenario) { s.Cell.BSRPeriod = d } }

@@ -109,7 +109,7 @@ func TestCatalogueRates(t *testing.T) {
 		"step-8-2-8":       {6.4, 6.6},
 		"step-20-5-20":     {16, 16.5},
 		"step-dip":         {7.8, 8},
-		"step-ramp":        {5.4, 6},
+		"step-ramp":        {6.4, 6.7},
 		"step-sawtooth":    {4.7, 5},
 		"synth-lte":        {6.2, 7.8},
 		"synth-nr":         {30, 60},

@@ -23,11 +23,8 @@ func traceScenarios() []Scenario {
 // it from its beginning, other seeds from elsewhere: a trace that is longer than
 // a run gives them other parts of it, a shorter one repeats.
 func FromTrace(t cell.Trace) Scenario {
-	s := scenario(t.Name, "capacity from "+t.Name)
-	s.Class = traceClass
-	s.Trace = func(seed uint64, d time.Duration) cell.Trace { return excerpt(t, seed, d) }
-
-	return s
+	return base(t.Name, traceClass, "capacity from "+t.Name,
+		capacity(func(seed uint64, d time.Duration) cell.Trace { return excerpt(t, seed, d) }))
 }
 
 // excerpt is a trace from where the seed says on. The offset is a whole number

@@ -18,6 +18,7 @@
 //
 //	scenario.go   what a run is: radios, paths, telemetry, sources, flows
 //	catalogue.go  the built-in scenarios
+//	build.go      what they are built from
 //	run.go        a run from outside
 //	world.go      the event loop
 //	phone.go      a radio, the way back, the agent
@@ -35,6 +36,7 @@
 //	oracle.go     the clairvoyant sender
 //	causal.go     the sender that knows the past
 //	observe.go    what a run looks like over time
+//	outside.go    a run whose measured sender is somebody else's
 //	result.go     what a run reports
 //
 // Nothing here reads a clock. A run is not safe for concurrent use; separate ones

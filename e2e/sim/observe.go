@@ -48,7 +48,7 @@ func (w *world) observe() {
 		p := &w.points[w.pointed]
 		rates := w.main.alg.Rates()
 		p.TargetBps, p.PacingBps = rates.TargetBps, rates.PacingBps
-		p.Backlog, p.PacerBacklog = w.main.phone.up.Backlog(), w.main.pacer.Bytes()
+		p.Backlog, p.PacerBacklog = w.main.phone.up.Backlog(), w.main.pacer.Bytes()+w.main.held
 	}
 	// The capacity of an interval is known when it is over.
 	over := func(p *Point) bool { return p.At+w.opts.ObserveEvery <= at || at >= w.sc.Duration }

@@ -4,7 +4,7 @@ package sim
 
 import (
 	"fmt"
-	"path"
+	glob "path"
 	"slices"
 	"strings"
 )
@@ -45,7 +45,7 @@ func (s Scenario) answers(want string) bool {
 	if want == "all" || want == s.Class || want == name {
 		return true
 	}
-	ok, err := path.Match(want, name)
+	ok, err := glob.Match(want, name)
 
 	return ok && err == nil
 }

@@ -50,14 +50,16 @@ func within(t *testing.T, what string, got, want, tolerance float64, unit string
 	}
 }
 
+// goldenDuration is of the runs in the golden file.
+const goldenDuration = 40 * time.Second
+
 // Some scenarios of each class and every algorithm on one seed, to the rounded
-// figure. A change of
-// any model or controller shows here.
+// figure. A change of any model or controller shows here.
 func TestGolden(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-19s %-7s %8s %8s %8s %8s %7s %7s\n", "scenario", "cc", "kbit/s", "p50 ms", "p95 ms", "queue ms", "freezes", "frames")
 	for _, sc := range representative(t) {
-		sc.Duration = 40 * time.Second
+		sc.Duration = goldenDuration
 		for _, cc := range sim.Algorithms() {
 			r := run(t, sc, cc, 1, sim.Options{})
 			fmt.Fprintf(&b, "%-19s %-7s %8.0f %8.0f %8.0f %8.0f %7d %7d\n", sc.Name, cc,

@@ -20,8 +20,9 @@ type viewer struct {
 	arrivals *arrivals
 	nacks    nacker
 	screen   *qoe.Receiver
-	requests int // for key frames, of those that the screen has counted
-	asked    int // for key frames, in all
+	silent   bool // somebody else asks for packets
+	requests int  // for key frames, of those that the screen has counted
+	asked    int  // for key frames, in all
 
 	nextStats instant
 	atWarmup  qoe.FreezeStats
@@ -98,7 +99,7 @@ func (v *viewer) wake() instant {
 
 // ask sends a request for packets.
 func (v *viewer) ask(seqs []int64) {
-	if len(seqs) == 0 {
+	if len(seqs) == 0 || v.silent {
 		return
 	}
 	index, list := v.c.asks.take()

@@ -118,39 +118,53 @@ func (w *world) firstPhone() (*phone, error) {
 // happened, what is known of it, what follows from it.
 func (w *world) loop() error {
 	for {
-		at := w.instant(w.now)
-		for _, p := range w.phones {
-			if at >= p.due {
-				if err := p.radio(); err != nil {
-					return err
-				}
-			}
+		next, err := w.turn()
+		if err != nil {
+			return err
 		}
-		w.wires(at)
-		for _, r := range w.routes {
-			if r.touched || at >= r.due {
-				r.touched = false
-				r.flow.step()
-				r.due = r.flow.wake()
-			}
-		}
-		w.observe()
-		if w.shared != nil {
-			w.meter.read(w, w.since())
-		}
-		next := w.next(at)
 		if next > w.instant(w.end) {
 			break
 		}
 		w.now = w.start.Add(time.Duration(next))
 	}
+	w.finish()
+
+	return nil
+}
+
+// finish ends the run.
+func (w *world) finish() {
 	w.now = w.end
 	for _, r := range w.routes {
 		r.flow.finish()
 	}
 	w.observe()
+}
 
-	return nil
+// turn does what is due now and tells when something will be.
+func (w *world) turn() (next instant, err error) {
+	at := w.instant(w.now)
+	for _, p := range w.phones {
+		if at >= p.due {
+			if err := p.radio(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	w.wires(at)
+	for _, r := range w.routes {
+		if r.touched || at >= r.due {
+			r.touched = false
+			r.flow.step()
+			r.due = r.flow.wake()
+		}
+	}
+	w.observe()
+	if w.shared != nil {
+		w.meter.read(w, w.since())
+	}
+
+	return w.next(at), nil
 }
 
 // next is the earliest instant at which anything can happen, always after at.
