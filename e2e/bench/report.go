@@ -172,7 +172,7 @@ func (e *engine) writeReport(w io.Writer, o options, jobs []job, records []recor
 // report gathers all figures; records are those of the jobs, in their order.
 func (e *engine) report(o options, jobs []job, records []record) *report {
 	r := &report{
-		Command: o.command, Code: codeVersion(), Go: runtime.Version(), Seeds: o.seeds, Duration: seconds(o.duration),
+		Command: o.command, Code: codeVersion(), Go: runtime.Version(), Seeds: o.seeds, Duration: o.length(),
 		Warmup: seconds(jobs[0].scenario.Warmup), Figures: figures(), Algorithms: len(o.cc),
 	}
 	r.Charts.Curves = []curveChart{} // [] in JSON, as all lists there

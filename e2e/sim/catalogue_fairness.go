@@ -20,10 +20,10 @@ func fairnessScenarios() []Scenario {
 		}
 	}
 	against := func(cc string, p Place) change { return beside(Flow{CC: cc, Where: p, From: 2 * second}) }
-	ourCell := inCell(cell.SharedConfig{RBs: 15}) // about 7 Mbit/s
+	ourCell := inCell(cell.SharedConfig{RBs: 15}) // about 12 Mbit/s
 
 	return []Scenario{
-		scenario("fairness-cell-2", "LTE cell of 3 MHz, about 7 Mbit/s: two phones with the same algorithm", ourCell, ours(OwnPhone, 2*second)),
+		scenario("fairness-cell-2", "LTE cell of 3 MHz, about 12 Mbit/s: two phones with the same algorithm", ourCell, ours(OwnPhone, 2*second)),
 		scenario("fairness-cell-4", "the same cell, four phones, joining every 5 s", ourCell, ours(OwnPhone, 5*second, 10*second, 15*second)),
 		scenario("fairness-cell-gcc", "the same cell, a phone beside one with GCC", ourCell, against("gcc", OwnPhone)),
 		scenario("fairness-cell-cubic", "the same cell, a phone beside one with a TCP upload", ourCell, against(Cubic, OwnPhone)),
