@@ -55,7 +55,7 @@ func (e *engine) run(ctx context.Context, jobs []job) error {
 			todo = append(todo, j)
 		}
 	}
-	e.progress.begin(len(jobs)-len(todo), len(jobs))
+	e.progress.begin(len(jobs)-len(todo), todo)
 	defer e.progress.end()
 	err := each(ctx, todo, e.one)
 	if errors.Is(err, context.Canceled) {
@@ -119,7 +119,7 @@ func (e *engine) one(ctx context.Context, j job) error {
 	if points != nil {
 		e.looks[j.key()] = points
 	}
-	e.progress.finished()
+	e.progress.finished(j)
 
 	return nil
 }
@@ -137,7 +137,7 @@ func (e *engine) look(ctx context.Context, j job) (sim.Result, []sim.Point, erro
 
 		return r.Result, r.Points, err
 	}
-	r, err := sim.Run(j.scenario, j.variant.cc, j.seed, j.variant.params, opts)
+	r, err := sim.Run(*j.scenario, j.variant.cc, j.seed, j.variant.params, opts)
 
 	return r, points, err
 }
@@ -159,7 +159,7 @@ func (e *engine) frontierOf(ctx context.Context, j job) ([]sim.Result, error) {
 				if f.err = context.Cause(ctx); f.err != nil {
 					return
 				}
-				if rec.Result, f.err = sim.Run(j.scenario, v.cc, j.seed, v.params, sim.Options{}); f.err != nil {
+				if rec.Result, f.err = sim.Run(*j.scenario, v.cc, j.seed, v.params, sim.Options{}); f.err != nil {
 					return
 				}
 				rec.Params = v.label

@@ -117,7 +117,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := o.checkParams(scenarios); err != nil {
 		return err
 	}
-	jobs := o.plan(scenarios)
 	if err := o.checkStack(scenarios, stderr); err != nil {
 		return err
 	}
@@ -126,6 +125,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer st.close()
+	jobs := o.plan(scenarios)
 	e := newEngine(st, newProgress(stderr))
 	defer e.stack.Close()
 	if o.out != "" {

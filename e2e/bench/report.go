@@ -218,7 +218,7 @@ func (e *engine) report(o options, jobs []job, records []record) *report {
 		sc.Capacity = round(s.Capacity, 3)
 		r.Scenarios = append(r.Scenarios, s)
 		r.Charts.Scatter = append(r.Charts.Scatter, sc)
-		r.Charts.Time = append(r.Charts.Time, e.overTime(s.ID, j.scenario, plotted, byName))
+		r.Charts.Time = append(r.Charts.Time, e.overTime(s.ID, *j.scenario, plotted, byName))
 		c := slices.IndexFunc(r.Classes, func(c reportClass) bool { return c.Name == s.Class })
 		if c < 0 {
 			c = len(r.Classes)
@@ -319,7 +319,7 @@ func undominated(points [][2]float64) [][2]float64 {
 func (e *engine) overTime(id string, sc sim.Scenario, vs []variant, byName map[string]reportVariant) timeChart {
 	c := timeChart{ID: id, Every: pointEvery(sc.Duration).Seconds()}
 	for _, v := range vs {
-		points := e.looks[job{scenario: sc, variant: v, seed: 1}.key()]
+		points := e.looks[job{scenario: &sc, variant: v, seed: 1}.key()]
 		if len(points) == 0 {
 			continue // it was not run here, or has failed
 		}
