@@ -79,10 +79,8 @@ func phase(seed uint64) float64 {
 // on is another air interface.
 func on(r cell.Radio) change { return func(s *Scenario) { s.Cell.Radio = r } }
 
-// upTo lets controller and source use more than the usual 10 Mbit/s.
-func upTo(bps int) change {
-	return func(s *Scenario) { s.Limits.MaxBps, s.Source.CapBps = bps, bps }
-}
+// upTo20 lets controller and source use 20 Mbit/s in place of the usual 10.
+func upTo20(s *Scenario) { s.Limits.MaxBps, s.Source.CapBps = 20*mbit, 20*mbit }
 
 // atLeast is the least length that makes sense.
 func atLeast(d time.Duration) change {

@@ -17,9 +17,9 @@ func backhaulScenarios() []Scenario {
 			constant(8*mbit), pathOf(3*mbit), queued(300_000)),
 		scenario("backhaul-3-late", "radio of 8 Mbit/s; the path behind it falls to 3 Mbit/s at 25 s, with a queue of 0.8 s",
 			constant(8*mbit), pathOf(3*mbit), queued(300_000), later(25*second)),
-		scenario("backhaul-20-4", "radio of 20 Mbit/s, a path of 4 Mbit/s behind it; the source can use 20", constant(20*mbit), upTo(20*mbit), pathOf(4*mbit)),
+		scenario("backhaul-20-4", "radio of 20 Mbit/s, a path of 4 Mbit/s behind it; the source can use 20", constant(20*mbit), upTo20, pathOf(4*mbit)),
 		scenario("backhaul-20-4-late", "radio of 20 Mbit/s; the path behind it falls to 4 Mbit/s at 20 s; the source can use 20",
-			constant(20*mbit), upTo(20*mbit), pathOf(4*mbit), later(20*second)),
+			constant(20*mbit), upTo20, pathOf(4*mbit), later(20*second)),
 		scenario("backhaul-6-2-6", "radio of 8 Mbit/s; the path behind it has 6 Mbit/s, 2 from 25 s on and 6 again from 40 s on", constant(8*mbit),
 			path(func(p *cell.PathConfig) {
 				p.Rate = []cell.Step{hold(6*mbit, 25), hold(2*mbit, 15), hold(6*mbit, 20)}

@@ -9,7 +9,7 @@ func constScenarios() []Scenario {
 		scenario("const-1", "radio of 1 Mbit/s", constant(1*mbit)),
 		scenario("const-3", "radio of 3 Mbit/s", constant(3*mbit)),
 		scenario("const-8", "radio of 8 Mbit/s", constant(8*mbit)),
-		scenario("const-20", "radio of 20 Mbit/s, and a source that can use it", constant(20*mbit), upTo(20*mbit)),
+		scenario("const-20", "radio of 20 Mbit/s, and a source that can use it", constant(20*mbit), upTo20),
 		scenario("const-8-harq", "radio of 8 Mbit/s on which one block in ten is sent again", constant(8*mbit),
 			func(s *Scenario) { s.Cell.BLER = 0.1 }),
 		scenario("const-8-nr-fdd", "radio of 8 Mbit/s, NR FDD", constant(8*mbit), on(cell.NRFDD)),

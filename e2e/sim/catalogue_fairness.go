@@ -38,6 +38,7 @@ func fairnessScenarios() []Scenario {
 		scenario("fairness-backhaul-gcc-3", "6 Mbit/s behind radios of 8: a phone beside three with GCC", constant(8*mbit), backhaul(6*mbit, queue),
 			times(3, Flow{CC: "gcc", Where: OwnRadio, From: 2 * second})),
 		scenario("fairness-backhaul-cubic", "4 Mbit/s behind radios of 8: a phone beside one with a TCP upload", constant(8*mbit), backhaul(4*mbit, queue), against(Cubic, OwnRadio)),
+		scenario("fairness-backhaul-cubic-deep", "the same with a queue of 1 s", constant(8*mbit), backhaul(4*mbit, second), against(Cubic, OwnRadio)),
 		scenario("fairness-backhaul-synth", "4 Mbit/s behind synthetic LTE cells: two phones with the same algorithm", capacity(cell.SynthLTE), backhaul(4*mbit, queue),
 			ours(OwnRadio, 2*second)),
 		scenario("fairness-rtt", "4 Mbit/s behind radios of 8: two phones with the same algorithm, one of which has 200 ms more to go and come back", constant(8*mbit),

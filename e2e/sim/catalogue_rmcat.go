@@ -161,16 +161,20 @@ func cellularLoad(intensity float64) Scenario {
 	links := []cell.Link{{Distance: 110}}
 	// Those who are there when it begins came up to 30 s before.
 	for t := -float64(stay) + rng.ExpFloat64()*every; t < float64(run-stay/2); t += rng.ExpFloat64() * every {
-		f := Flow{Where: OwnPhone, From: max(time.Duration(t).Round(time.Millisecond), 0), To: time.Duration(t).Round(time.Millisecond) + stay,
-			Audio: &media.AudioConfig{Bps: 20 * kbit}}
+		f := Flow{
+			Where: OwnPhone, From: max(time.Duration(t).Round(time.Millisecond), 0), To: time.Duration(t).Round(time.Millisecond) + stay,
+			Audio: &media.AudioConfig{Bps: 20 * kbit},
+		}
 		if f.To > second {
 			flows = append(flows, f)
 			links = append(links, cell.Link{Distance: 50 + 120*rng.Float64()})
 		}
 	}
 	others := []cell.UserConfig{
-		{Traffic: cell.OnOff, Link: cell.Link{Distance: 80}}, {Traffic: cell.OnOff, Link: cell.Link{Distance: 130}},
-		{Traffic: cell.OnOff, Link: cell.Link{Distance: 160}}, {Traffic: cell.OnOff, Link: cell.Link{Distance: 60}},
+		{Traffic: cell.OnOff, Link: cell.Link{Distance: 80}},
+		{Traffic: cell.OnOff, Link: cell.Link{Distance: 130}},
+		{Traffic: cell.OnOff, Link: cell.Link{Distance: 160}},
+		{Traffic: cell.OnOff, Link: cell.Link{Distance: 60}},
 	}
 
 	return scenario(fmt.Sprintf("rmcat-8869-3.1-%g", intensity),

@@ -11,7 +11,7 @@ func stepScenarios() []Scenario {
 		scenario("step-3-1-3", "radio falls from 3 to 1 Mbit/s at 25 s, back at 40 s",
 			steps(hold(3*mbit, 25), hold(1*mbit, 15), hold(3*mbit, 20))),
 		scenario("step-20-5-20", "radio falls from 20 to 5 Mbit/s at 25 s, back at 40 s; the source can use 20",
-			steps(hold(20*mbit, 25), hold(5*mbit, 15), hold(20*mbit, 20)), upTo(20*mbit)),
+			steps(hold(20*mbit, 25), hold(5*mbit, 15), hold(20*mbit, 20)), upTo20),
 		scenario("step-10x", "radio rises from 1 to 10 Mbit/s at 25 s",
 			steps(hold(1*mbit, 25), hold(10*mbit, 35))),
 		scenario("step-dip", "radio of 8 Mbit/s that has 0.8 for 300 ms at 20 s and every 10 s after",

@@ -47,8 +47,8 @@ func telemetryScenarios() []Scenario {
 		scenario("telemetry-t-20", "synthetic LTE cell; a BSR every 20 ms", synth, period(20*time.Millisecond)),
 		scenario("telemetry-t-40", "synthetic LTE cell; a BSR every 40 ms", synth, period(40*time.Millisecond)),
 		scenario("telemetry-t-inf", "synthetic LTE cell; no periodic BSRs", synth, period(diag.Infinite)),
-		scenario("telemetry-bsr-legacy", "radio falls from 20 to 5 Mbit/s; the BSR table ends at 150 kB", dip, upTo(20*mbit)),
-		scenario("telemetry-bsr-extended", "radio falls from 20 to 5 Mbit/s; the BSR table is the extended one", dip, upTo(20*mbit),
+		scenario("telemetry-bsr-legacy", "radio falls from 20 to 5 Mbit/s; the BSR table ends at 150 kB", dip, upTo20),
+		scenario("telemetry-bsr-extended", "radio falls from 20 to 5 Mbit/s; the BSR table is the extended one", dip, upTo20,
 			func(s *Scenario) { s.Cell.ExtendedBSR = true }),
 	}
 }
