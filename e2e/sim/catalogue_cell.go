@@ -9,8 +9,9 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/cell"
 )
 
-// cellScenarios are every radio with every scheduler at three loads, then what
-// is special.
+// cellScenarios are every radio with every scheduler, and at three loads, then
+// what is special. NR has not the whole grid: a cell with many users takes
+// several times as long to run as a radio alone.
 func cellScenarios() []Scenario {
 	var all []Scenario
 	for _, r := range []struct {
@@ -31,6 +32,9 @@ func cellScenarios() []Scenario {
 			{"rr", "the whole band to one phone after the other", cell.RoundRobin},
 		} {
 			for _, load := range []int{30, 70, 100} {
+				if r.radio != cell.LTEFDD && sched.scheduler != cell.CappedFair && load != 70 {
+					continue
+				}
 				all = append(all, scenario(fmt.Sprintf("cell-%s-%s-%d", r.name, sched.name, load),
 					fmt.Sprintf("%s with others using %d %% of it; %s", r.text, load, sched.text),
 					inCell(bandOf(r.radio, sched.scheduler, othersUsing(load, r.radio)))))
@@ -42,13 +46,13 @@ func cellScenarios() []Scenario {
 
 	return append(all,
 		scenario("cell-lte-alone", "LTE cell of 10 MHz with nobody else", inCell(bandOf(cell.LTEFDD, cell.CappedFair, nil))),
-		scenario("cell-lte-narrow", "LTE cell of 1.4 MHz with nobody else: about 2.5 Mbit/s", inCell(cell.SharedConfig{RBs: 6})),
+		scenario("cell-lte-narrow", "LTE cell of 1.4 MHz with nobody else: about 4 Mbit/s", inCell(cell.SharedConfig{RBs: 6})),
 		scenario("cell-lte-fading", "LTE cell of 10 MHz with others using 70 %; the measured phone fades with 4 dB over 200 ms; proportional fair",
 			inCell(bandOf(cell.LTEFDD, cell.CappedPF, othersUsing(70, cell.LTEFDD))), received(fading)),
 		scenario("cell-lte-edge", "LTE cell of 10 MHz with others using 30 %; the measured phone is at its edge, 450 m, and fades with 4 dB over 500 ms",
 			inCell(bandOf(cell.LTEFDD, cell.CappedFair, othersUsing(30, cell.LTEFDD))), received(edge)),
-		scenario("cell-nr-tdd-edge", "NR TDD cell of 80 MHz with others using 30 %; the measured phone is at its edge, 300 m, and fades with 4 dB over 500 ms",
-			inCell(bandOf(cell.NRTDD, cell.CappedFair, othersUsing(30, cell.NRTDD))), received(cell.Link{Distance: 300, FadeSigma: 4, FadeTau: 500 * time.Millisecond})),
+		scenario("cell-nr-tdd-edge", "NR TDD cell of 80 MHz with others using 30 %; the measured phone is at its edge, 240 m, and fades with 4 dB over 500 ms",
+			inCell(bandOf(cell.NRTDD, cell.CappedFair, othersUsing(30, cell.NRTDD))), received(cell.Link{Distance: 240, FadeSigma: 4, FadeTau: 500 * time.Millisecond})),
 		scenario("cell-nr-tdd-7d", "NR TDD cell of 80 MHz with the pattern 7D1S2U, others using 70 %; fair shares",
 			inCell(bandOf(cell.NRTDD7D1S2U, cell.CappedFair, othersUsing(70, cell.NRTDD)))),
 		scenario("cell-lte-rush", "LTE cell of 10 MHz with others using 30 %; from 25 s to 40 s five uploads come on top; fair shares",
