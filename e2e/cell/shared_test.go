@@ -44,8 +44,12 @@ func saturatedMbps(t *testing.T, cfg SharedConfig, phone int) float64 {
 	return float64(tr.MeanBps(time.Second, 10*time.Second)) / 1e6
 }
 
+func schedulers() []Scheduler {
+	return []Scheduler{CappedFair, CappedPF, EqualSplit, RoundRobin, WaterPF}
+}
+
 func TestSaturatedAlone(t *testing.T) {
-	for _, s := range []Scheduler{CappedFair, CappedPF, EqualSplit, RoundRobin} {
+	for _, s := range schedulers() {
 		cfg := SharedConfig{Scheduler: s, Phones: []PhoneConfig{{}}}
 		within(t, s.String()+": one phone at 150 m", saturatedMbps(t, cfg, 0), 22.9, 0.3, "Mbit/s")
 	}
@@ -62,6 +66,7 @@ func TestSharesOfTheSaturated(t *testing.T) {
 		{CappedPF, 2.55, 1.2, 14, 0.7},
 		{EqualSplit, 2.3, 1.0, 12.5, 0.8},
 		{RoundRobin, 2.55, 1.2, 14, 0.7},
+		{WaterPF, 2.55, 1.2, 14, 0.7},
 	} {
 		cfg := SharedConfig{Start: t0(), Scheduler: tc.s, Phones: []PhoneConfig{{}}}
 		for _, u := range mixed(UserConfig{}) {
@@ -128,7 +133,7 @@ func TestSharedPhone(t *testing.T) {
 
 // What a phone could have had is what it has if it takes all.
 func TestSharedCapacity(t *testing.T) {
-	for _, s := range []Scheduler{CappedFair, CappedPF, EqualSplit, RoundRobin} {
+	for _, s := range schedulers() {
 		for _, total := range []int{0, 4, 8, 20} {
 			cfg := SharedConfig{Start: t0(), Seed: 3, Scheduler: s, Phones: []PhoneConfig{{}}}
 			if total > 0 {
@@ -193,11 +198,11 @@ func TestSharedKeepsTheBooks(t *testing.T) {
 	for seed := range uint64(24) {
 		rng := rand.New(rand.NewPCG(seed, 95))
 		cfg := SharedConfig{
-			Seed: seed, Radio: Radio(rng.IntN(4)), Scheduler: Scheduler(rng.IntN(4)), RBs: []int{6, 25, 50, 100}[rng.IntN(4)], IdealBSR: rng.IntN(4) == 0,
+			Seed: seed, Radio: Radio(rng.IntN(4)), Scheduler: Scheduler(rng.IntN(5)), RBs: []int{6, 25, 50, 100}[rng.IntN(4)], IdealBSR: rng.IntN(4) == 0, FillTTIs: rng.IntN(3),
 		}
 		for range 1 + rng.IntN(3) {
 			p := PhoneConfig{Config: richConfig(rng), Link: Link{Distance: 50 + 400*rng.Float64(), FadeSigma: 6 * rng.Float64()}}
-			p.Telemetry.Encoded = false
+			p.Telemetry.Encoded, p.Second = false, Trace{}
 			cfg.Phones = append(cfg.Phones, p)
 		}
 		for range rng.IntN(6) {
@@ -258,10 +263,13 @@ func TestSharedConfigErrors(t *testing.T) {
 		"-1 users":           func(c *SharedConfig) { c.UsersPerTTI = -1 },
 		"0 phones":           func(c *SharedConfig) { c.Phones = nil },
 		"lags":               func(c *SharedConfig) { c.GrantTTIs = 8 },
+		"requests":           func(c *SharedConfig) { c.RequestTTIs = -1 },
+		"blocks filled":      func(c *SharedConfig) { c.FillTTIs = 4 },
 		"MCS 29":             func(c *SharedConfig) { c.Phones[0].Link.MCS = 29 },
 		"SNR of NaN":         func(c *SharedConfig) { c.Phones[0].Link.SNR = math.NaN() },
 		"distance of -1":     func(c *SharedConfig) { c.Phones[0].Link.Distance = -1 },
 		"fading of 21":       func(c *SharedConfig) { c.Phones[0].Link.FadeSigma = 21 },
+		"second carrier":     func(c *SharedConfig) { c.Phones[0].Second = Constant(1e6) },
 		"buffer of -1":       func(c *SharedConfig) { c.Phones[0].BufferBytes = -1 },
 		"traffic 4":          func(c *SharedConfig) { c.Background = []UserConfig{{Traffic: 4}} },
 		"traffic of -1":      func(c *SharedConfig) { c.Background = []UserConfig{{Bps: -1}} },
