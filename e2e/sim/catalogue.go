@@ -49,7 +49,7 @@ func groups() []group {
 		{Class{"const", "a radio that never changes"}, constScenarios},
 		{Class{"step", "a radio whose rate changes in a known way; seeds shift the instants"}, stepScenarios},
 		{Class{traceClass, "capacity as it was recorded, or made up like that; seeds begin elsewhere in it"}, traceScenarios},
-		{Class{"cell", "a cell with a scheduler and other users"}, cellScenarios},
+		{Class{"cell", "a cell with a scheduler and other users, its edge, carrier aggregation"}, cellScenarios},
 		{Class{"handover", "changes of cell, and no radio at all for a while"}, handoverScenarios},
 		{Class{"backhaul", "a bottleneck, loss or disorder behind the radio"}, backhaulScenarios},
 		{Class{"rmcat", "the tests of RFC 8867 and RFC 8869, with the uplink and with the backhaul as the bottleneck"}, rmcatScenarios},

@@ -10,7 +10,7 @@ import (
 )
 
 // cellScenarios are every radio with every scheduler, and at three loads, then
-// what is special. NR has not the whole grid: a cell with many users takes
+// what is special: the edge, carrier aggregation. NR has not the whole grid: a cell with many users takes
 // several times as long to run as a radio alone.
 func cellScenarios() []Scenario {
 	var all []Scenario
@@ -57,7 +57,16 @@ func cellScenarios() []Scenario {
 			inCell(bandOf(cell.NRTDD7D1S2U, cell.CappedFair, othersUsing(70, cell.NRTDD)))),
 		scenario("cell-lte-rush", "LTE cell of 10 MHz with others using 30 %; from 25 s to 40 s five uploads come on top; fair shares",
 			inCell(bandOf(cell.LTEFDD, cell.CappedFair, append(othersUsing(30, cell.LTEFDD), rush(25*second, 40*second, 5)...)))),
+		scenario("cell-ca", "carrier aggregation on LTE: 4 Mbit/s, and 4 more on a second carrier until 25 s and from 40 s on", constant(4*mbit),
+			carrier(hold(4*mbit, 25), hold(0, 15), hold(4*mbit, 20))),
+		scenario("cell-ca-driving", "carrier aggregation on LTE: a synthetic drive, and 3 Mbit/s on a second carrier for 8 s of every 12", capacity(cell.SynthDriving),
+			carrier(hold(3*mbit, 8), hold(0, 4))),
 	)
+}
+
+// carrier is a second one beside the capacity.
+func carrier(parts ...cell.Step) change {
+	return func(s *Scenario) { s.Cell.Second = cell.Steps(parts...) }
 }
 
 // received is how well the measured phone is received. It comes last: it copies the

@@ -50,5 +50,8 @@ func telemetryScenarios() []Scenario {
 		scenario("telemetry-bsr-legacy", "radio falls from 20 to 5 Mbit/s; the BSR table ends at 150 kB", dip, upTo20),
 		scenario("telemetry-bsr-extended", "radio falls from 20 to 5 Mbit/s; the BSR table is the extended one", dip, upTo20,
 			func(s *Scenario) { s.Cell.ExtendedBSR = true }),
+		scenario("telemetry-bsr-nr", "the same on NR FDD with short BSRs, 5 bits up to 150 kB", dip, upTo20, on(cell.NRFDD)),
+		scenario("telemetry-bsr-nr-long", "the same on NR FDD with long BSRs, 8 bits up to 81 MB", dip, upTo20, on(cell.NRFDD),
+			func(s *Scenario) { s.Cell.ExtendedBSR = true }),
 	}
 }
