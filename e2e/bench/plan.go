@@ -69,6 +69,10 @@ func frontierVariants() []variant {
 	return vs
 }
 
+// onFrontier tells whether the run is the first of frontierVariants, which has
+// the clairvoyant's own horizon.
+func (j job) onFrontier() bool { return j.variant.cc == "oracle" && j.variant.label == "" }
+
 // plan is all jobs, in the order of the output.
 func (o options) plan(scenarios []sim.Scenario) []job {
 	var variants []variant

@@ -297,3 +297,24 @@ func TestLengths(t *testing.T) {
 		t.Errorf("told %q, want one line", told)
 	}
 }
+
+// The clairvoyant's row is its run on the frontier: it is not had twice.
+func TestOracleIsOnTheFrontier(t *testing.T) {
+	s, err := sim.Select("step-3-1-3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[0].Duration = 20 * time.Second
+	j := options{cc: []string{"oracle"}, seeds: 1}.plan(s)[0]
+	if !j.onFrontier() {
+		t.Fatalf("%+v is not", j.variant)
+	}
+	first := frontierVariants()[0]
+	own, err := sim.Run(s[0], "oracle", 1, sim.Params{}, sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := sim.Run(s[0], first.cc, 1, first.params, sim.Options{}); err != nil || got != own {
+		t.Errorf("own %+v\nfrontier %+v, %v", own, got, err)
+	}
+}
