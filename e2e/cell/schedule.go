@@ -84,6 +84,7 @@ func (s *Shared) schedule(k, air int64) {
 	switch s.cfg.Scheduler {
 	case CappedFair:
 		s.rotate()
+		s.edgeFirst()
 		free = s.shareFairly(free)
 	case CappedPF:
 		s.rank()
@@ -185,6 +186,20 @@ func reverse(c []claim) {
 	}
 }
 
+// edgeFirst moves those ahead that have no power for all RBs: what they leave of
+// their share is for the others.
+func (s *Shared) edgeFirst() {
+	first := 0
+	for i := range s.claims {
+		if s.claims[i].link.most < s.cfg.RBs {
+			for j := i; j > first; j-- {
+				s.claims[j], s.claims[j-1] = s.claims[j-1], s.claims[j]
+			}
+			first++
+		}
+	}
+}
+
 // rank orders the claims by proportional fairness.
 func (s *Shared) rank() {
 	for i := range s.claims {
@@ -235,8 +250,8 @@ func (s *Shared) split(free int) int {
 			break
 		}
 		c := &s.claims[i]
-		c.rbs = each
-		free -= each
+		c.rbs = min(each, c.link.most)
+		free -= c.rbs
 		s.turn = c.number + 1
 	}
 	return free
@@ -256,7 +271,7 @@ func (s *Shared) fill(free int) int {
 		rank := 0.0
 		for i := range users {
 			c := &users[i]
-			if had := c.bytes(c.rbs); had > 0 && had < c.need {
+			if had := c.bytes(c.rbs); had > 0 && had < c.need && c.rbs < c.link.most {
 				if r := float64(c.bytes(s.cfg.RBs)) / max(c.mean+meanGain*float64(had), 1); r > rank {
 					best, rank = c, r
 				}
@@ -277,9 +292,9 @@ func (s *Shared) wholeBand(free int) int {
 		return free
 	}
 	c := &s.claims[0]
-	c.rbs = free
+	c.rbs = min(free, c.link.most)
 	s.turn = c.number + 1
-	return 0
+	return free - c.rbs
 }
 
 // give grants what a claim got.

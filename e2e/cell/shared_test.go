@@ -299,6 +299,40 @@ func TestSharedConfigErrors(t *testing.T) {
 	}
 }
 
+// A phone at the edge of the cell gets little, takes few RBs for it, and does
+// not take the others' share.
+func TestCellEdge(t *testing.T) {
+	last := 1e9
+	for _, tc := range []struct {
+		metres, mbps float64
+		load         float64 // share of the RBs that it takes when alone
+	}{
+		{150, 22.9, 1}, {400, 5.16, 1}, {600, 2.09, 0.4}, {1000, 0.39, 0.08}, {1500, 0.144, 0.06}, {4000, 0, 0},
+	} {
+		for _, s := range schedulers() {
+			cfg := SharedConfig{Scheduler: s, Phones: []PhoneConfig{{Link: Link{Distance: tc.metres}}}}
+			mbps := saturatedMbps(t, cfg, 0)
+			within(t, fmt.Sprintf("%v at %v m", s, tc.metres), mbps, tc.mbps, 0.12*tc.mbps+0.01, "Mbit/s")
+			if s == CappedFair {
+				if mbps > last {
+					t.Errorf("more at %v m than nearer", tc.metres)
+				}
+				last = mbps
+			}
+		}
+		c := mustShared(t, SharedConfig{Phones: []PhoneConfig{{Link: Link{Distance: tc.metres}}}})
+		drive(c, 40_000_000, 5000)
+		l := c.Load()
+		within(t, fmt.Sprintf("load at %v m", tc.metres), float64(l.RBs)/float64(l.Of), tc.load, 0.03, "")
+	}
+	near := SharedConfig{Start: t0(), Phones: []PhoneConfig{{}, {Link: Link{Distance: 1000}}}}
+	both, err := SaturatedAll(near, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "near beside far", float64(both[0].MeanBps(time.Second, 10*time.Second))/1e6, 21, 1, "Mbit/s")
+}
+
 func BenchmarkShared(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
