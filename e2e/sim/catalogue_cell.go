@@ -103,7 +103,7 @@ func othersUsing(percent int, r cell.Radio) []cell.UserConfig {
 	}
 	bps, share := 1*mbit, 100
 	if tdd(r) {
-		share = 50 // such a cell carries about half
+		share = 70 // such a cell carries that much less
 	}
 	metres := []float64{90, 220, 150, 300, 120, 260, 180, 340}
 	var all []cell.UserConfig
