@@ -5,6 +5,7 @@ package interceptor
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pion "github.com/pion/interceptor"
@@ -17,6 +18,9 @@ import (
 	"github.com/gbrcc/gbrcc/gcc/pacing"
 )
 
+// largestReport is what fits an MTU of 1280 bytes with IPv6, UDP and SRTCP.
+const largestReport = 1200
+
 var _ cc.BandwidthEstimator = (*Estimator)(nil)
 
 // Estimator is the bandwidth estimator of one PeerConnection. Make it with
@@ -25,13 +29,16 @@ var _ cc.BandwidthEstimator = (*Estimator)(nil)
 // it has made.
 type Estimator struct {
 	log    logging.LeveledLogger
-	events *EventLog     // nil when off
-	rec    gcc.Recorder  // nil when off
-	epoch  time.Time     // see now
+	events *EventLog    // nil when off
+	rec    gcc.Recorder // nil when off
+	epoch  time.Time    // see now
+	minBps int
 	wake   chan struct{} // the loop's: something is due earlier
 	notify chan struct{} // the notifier's: the target or the callback is new
 	done   chan struct{} // closed by Close
 	pool   sync.Pool     // of *packet
+
+	saidOrder, saidLarge atomic.Bool
 
 	loopDone, notifierDone, flusherDone chan struct{}
 
@@ -55,9 +62,15 @@ type Estimator struct {
 	// coreNotBefore keeps a core that is always due from spinning the loop.
 	coreNotBefore time.Time
 	watch         watchdog
+	repair        repairMeter
+	advice        adviser
+	encoderBps    int // the target less what repair takes
+	uplink        *Uplink
+	hooks         []func() // of Close
 
+	onAdvice  func(Advice)
 	callback  func(int)
-	calling   bool // the callback runs now
+	calling   bool // a callback runs now
 	delivered int  // the latest value it was given, 0 for none yet
 }
 
@@ -75,7 +88,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
-	pacer, err := pacing.New[*packet](pacing.Config{MaxQueue: cfg.maxQueue})
+	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
@@ -85,6 +98,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		events:       cfg.events,
 		rec:          cfg.core.Recorder,
 		epoch:        time.Now(),
+		minBps:       cfg.core.MinBps,
 		wake:         make(chan struct{}, 1),
 		notify:       make(chan struct{}, 1),
 		done:         make(chan struct{}),
@@ -96,12 +110,17 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		history:      h,
 		reader:       feedbackReader{history: h},
 		rtx:          map[uint32]*rtxNumbers{},
+		advice:       adviser{limit: cfg.skipDelay},
+		uplink:       cfg.uplink,
 	}
 	e.pool.New = func() any { return new(packet) }
 	e.follow(e.now())
 	go e.loop()
 	go e.notifier()
 	go e.flusher()
+	if e.uplink != nil {
+		e.uplink.join(e, cfg.weight)
+	}
 
 	return e, nil
 }
@@ -155,13 +174,14 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	}
 	now := e.now()
 	e.watch.rtcp = true
-	changed := false
+	changed, large := false, 0
 	for _, pkt := range pkts {
 		var results []gcc.PacketResult
 		var err error
 		switch fb := pkt.(type) {
 		case *rtcp.TransportLayerCC:
 			if fb != nil {
+				large = max(large, 4*(int(fb.Header.Length)+1))
 				results, err = e.reader.onTransportCC(now, fb)
 			}
 		case *rtcp.CCFeedbackReport:
@@ -185,6 +205,11 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	if changed {
 		e.follow(now)
 		e.kick(now)
+	}
+	// Under the lock, like the events: it happens once.
+	if large > largestReport {
+		e.warnOnce(&e.saidLarge, fmt.Sprintf("the remote peer sends feedback of %d bytes in a packet, which IP fragments or "+
+			"drops (interceptor#416): let it report more often, with twcc.SendInterval", large))
 	}
 
 	return nil
@@ -227,11 +252,17 @@ func (e *Estimator) PacerDelay() time.Duration {
 }
 
 // GetTargetBitrate implements cc.BandwidthEstimator: the encoder's rate in
-// bit/s.
-func (e *Estimator) GetTargetBitrate() int { return e.Target().BitrateBps }
+// bit/s, which is that of Target less the share that FEC and retransmissions
+// took lately, at most half. Headers count, as everywhere.
+func (e *Estimator) GetTargetBitrate() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.encoderBps
+}
 
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
-// present target in bit/s and then with every new one. It replaces the callback
+// present target of GetTargetBitrate and then with every new one. It replaces the callback
 // before; nil is none.
 //
 // Calls come from one goroutine, one after the other, with no lock held; f may
@@ -245,15 +276,53 @@ func (e *Estimator) OnTargetBitrateChange(f func(bitrate int)) {
 	signal(e.notify)
 }
 
+// OnAdvice sets what is called when the pacer has something to ask of the
+// encoder; it replaces the one before, nil is none. Calls come from the goroutine
+// of OnTargetBitrateChange, with no lock held. An encoder that cannot leave out
+// frames may ignore it: what does not fit the queue is dropped by whole frames.
+func (e *Estimator) OnAdvice(f func(Advice)) {
+	e.mu.Lock()
+	e.onAdvice = f
+	e.mu.Unlock()
+	signal(e.notify)
+}
+
+// atClose registers what Close calls; at once when it was called before.
+func (e *Estimator) atClose(f func()) {
+	e.mu.Lock()
+	closed := e.closed
+	if !closed {
+		e.hooks = append(e.hooks, f)
+	}
+	e.mu.Unlock()
+	if closed {
+		f()
+	}
+}
+
+// bytesSent is what has left so far.
+func (e *Estimator) bytesSent() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.count.bytesSent
+}
+
 // Close ends the goroutines and drops what is queued. It may be called any
 // number of times, from anywhere. The streams return [ErrClosed] from then on.
 func (e *Estimator) Close() error {
 	e.mu.Lock()
-	first, calling := !e.closed, e.calling
-	e.closed = true
+	first, calling, hooks := !e.closed, e.calling, e.hooks
+	e.closed, e.hooks = true, nil
 	e.mu.Unlock()
 	if first {
 		close(e.done)
+		if e.uplink != nil {
+			e.uplink.leave(e)
+		}
+		for _, f := range hooks {
+			f()
+		}
 	}
 	<-e.loopDone
 	<-e.flusherDone
@@ -289,10 +358,15 @@ func (e *Estimator) follow(now time.Time) {
 	if t.PacingBps != e.target.PacingBps {
 		e.pacer.SetRate(now, t.PacingBps)
 	}
-	if t.BitrateBps != e.target.BitrateBps {
+	e.target = t
+	bps := t.BitrateBps
+	if share := e.repair.share(); share > 0 {
+		bps = max(int(float64(bps)*(1-share)), min(e.minBps, bps))
+	}
+	if bps != e.encoderBps {
+		e.encoderBps = bps
 		signal(e.notify)
 	}
-	e.target = t
 }
 
 // notifier calls the callback until Close.
@@ -305,21 +379,39 @@ func (e *Estimator) notifier() {
 		case <-e.notify:
 		}
 		for {
-			e.mu.Lock()
-			f, bitrate := e.callback, e.target.BitrateBps
-			if e.closed || f == nil || bitrate == e.delivered {
-				e.mu.Unlock()
-
+			f := e.news()
+			if f == nil {
 				break
 			}
-			e.delivered, e.calling = bitrate, true
-			e.mu.Unlock()
-			f(bitrate)
+			f()
 			e.mu.Lock()
 			e.calling = false
 			e.mu.Unlock()
 		}
 	}
+}
+
+// news returns the callback that is due, or nil.
+func (e *Estimator) news() func() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	if f, bitrate := e.callback, e.encoderBps; f != nil && bitrate != e.delivered {
+		e.delivered, e.calling = bitrate, true
+
+		return func() { f(bitrate) }
+	}
+	if f := e.onAdvice; f != nil {
+		if a, ok := e.advice.take(e.pacer.Delay()); ok {
+			e.calling = true
+
+			return func() { f(a) }
+		}
+	}
+
+	return nil
 }
 
 // flusher writes the event log until Close, which writes the rest.

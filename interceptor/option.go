@@ -28,14 +28,17 @@ type Option func(*config) error
 type config struct {
 	core      gbr.Config
 	outer     func() (gbr.Outer, error)
-	maxQueue  time.Duration
+	pacer     pacing.Config
+	skipDelay time.Duration
+	uplink    *Uplink // nil: none
+	weight    float64 // on the uplink
 	loggers   logging.LoggerFactory
 	recorders []gcc.Recorder
 	events    *EventLog
 }
 
 func newConfig(opts []Option) (*config, error) {
-	c := &config{maxQueue: DefaultMaxQueue}
+	c := &config{pacer: pacing.Config{MaxQueue: DefaultMaxQueue}, skipDelay: DefaultSkipDelay}
 	for _, opt := range opts {
 		if opt == nil {
 			continue
@@ -146,7 +149,30 @@ func WithMaxQueue(d time.Duration) Option {
 		if d <= 0 {
 			return fmt.Errorf("%w: queue of %v", ErrOption, d)
 		}
-		c.maxQueue = d
+		c.pacer.MaxQueue = d
+
+		return nil
+	}
+}
+
+// WithPacer sets the pacer's burst, queue and lowest rate, zero values of which
+// are the defaults of package pacing.
+func WithPacer(cfg pacing.Config) Option {
+	return func(c *config) error {
+		c.pacer = cfg
+
+		return nil
+	}
+}
+
+// WithSkipDelay sets the pacer's queue from which on the encoder is asked to
+// leave out frames, see [Estimator.OnAdvice]. Default 250 ms.
+func WithSkipDelay(d time.Duration) Option {
+	return func(c *config) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: skip delay of %v", ErrOption, d)
+		}
+		c.skipDelay = d
 
 		return nil
 	}

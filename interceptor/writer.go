@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	pion "github.com/pion/interceptor"
@@ -161,18 +162,58 @@ type stream struct {
 	extension uint8
 	tracking  tracking
 	urgent    bool
-	rtx       *rtxNumbers // nil without RTX; guarded by e.mu
+	ssrc, fec uint32
+	bare      atomic.Bool  // media came without the extension
+	rtx       *rtxNumbers  // nil without RTX; guarded by e.mu
+	refusing  refusedFrame // guarded by e.mu
 }
 
 func newStream(e *Estimator, info *pion.StreamInfo, next pion.RTPWriter) *stream {
 	s := &stream{
-		e: e, next: next,
+		e: e, next: next, ssrc: info.SSRC, fec: info.SSRCForwardErrorCorrection,
 		// A few packets a second that a queue of video must not delay.
 		urgent: len(info.MimeType) >= 6 && strings.EqualFold(info.MimeType[:6], "audio/"),
 	}
 	s.tracking, s.extension = trackingOf(info)
 
 	return s
+}
+
+// refusedFrame is the frame whose rest is dropped because a packet of it was:
+// without that one nobody can decode the others, and each would cost the frames
+// behind it their place in the queue.
+type refusedFrame struct {
+	timestamp uint32
+	on        bool
+}
+
+// refuses tells whether a packet belongs to it. A packet of another frame ends
+// it. Retransmissions have an SSRC of their own.
+func (s *stream) refuses(h *rtp.Header) bool {
+	if !s.refusing.on || s.urgent || h.SSRC != s.ssrc {
+		return false
+	}
+	s.refusing.on = h.Timestamp == s.refusing.timestamp
+
+	return s.refusing.on
+}
+
+// refused books a packet that is dropped.
+func (s *stream) refused(p *packet, now time.Time) {
+	e := s.e
+	e.count.refused++
+	if h := &p.header; !s.urgent && h.SSRC == s.ssrc {
+		if !s.refusing.on {
+			e.count.framesRefused++
+		}
+		s.refusing = refusedFrame{h.Timestamp, true}
+		e.advice.refused()
+	}
+	if e.rec != nil {
+		e.rec.Record(now, RefusedEvent{
+			SSRC: p.header.SSRC, Number: p.header.SequenceNumber, Size: p.size, DelayMs: milliseconds(e.pacer.Delay()),
+		})
+	}
 }
 
 // Write implements Pion's RTPWriter: it queues a copy of the packet. The result
@@ -190,6 +231,9 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 	p.stream, p.tracking = s, s.tracking
 	p.copyOf(h, payload)
 	if s.tracking == byTransport {
+		if s.fec != 0 {
+			s.checkOrder(&p.header)
+		}
 		if err := p.header.SetExtension(s.extension, p.number[:]); err != nil {
 			// Another profile in which the extension has no room.
 			p.tracking = untracked
@@ -215,19 +259,17 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		return 0, ErrClosed
 	}
 	now := e.now()
-	if s.urgent {
+	if s.refuses(&p.header) {
+		ok = false
+	} else if s.urgent {
 		ok = e.pacer.PushUrgent(now, p, p.size)
 	} else {
 		ok = e.pacer.Push(now, p, p.size)
 	}
 	if !ok {
-		e.count.refused++
-		if e.rec != nil {
-			e.rec.Record(now, RefusedEvent{
-				SSRC: p.header.SSRC, Number: p.header.SequenceNumber, Size: p.size, DelayMs: milliseconds(e.pacer.Delay()),
-			})
-		}
+		s.refused(p, now)
 	}
+	e.advise()
 	e.kick(now)
 	e.mu.Unlock()
 	if !ok {
@@ -270,10 +312,20 @@ func (e *Estimator) settle(p *packet, sent bool) {
 	}
 	e.count.packetsSent++
 	e.count.bytesSent += int64(p.size)
-	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
+	repair := true
+	switch rtx, ssrc := p.stream.rtx, p.header.SSRC; {
+	case rtx != nil && ssrc == rtx.ssrc:
 		rtx.sent(p.header.SequenceNumber)
 		e.count.rtxSent++
+		e.count.rtxBytes += int64(p.size)
+	case p.stream.fec != 0 && ssrc == p.stream.fec:
+		e.count.fecSent++
+		e.count.fecBytes += int64(p.size)
+	default:
+		repair = false
 	}
+	e.repair.sent(p.at, p.size, repair)
+	e.advise()
 	if p.tracking == untracked {
 		e.count.untracked++
 
@@ -293,4 +345,36 @@ func (e *Estimator) release(p *packet, sent bool) {
 	}
 	p.stream, p.resend, p.attrs, p.payload, p.ticket = nil, nil, nil, nil, ticket{}
 	e.pool.Put(p)
+}
+
+// advise looks whether the queue gives reason to. Called with mu held.
+func (e *Estimator) advise() {
+	if e.advice.observe(e.pacer.Delay()) && e.onAdvice != nil {
+		signal(e.notify)
+	}
+}
+
+// checkOrder says so in the log when FEC protects other bytes than are sent.
+// interceptor#331: packets that are recovered then have a wrong length.
+func (s *stream) checkOrder(h *rtp.Header) {
+	has := h.GetExtension(s.extension) != nil
+	switch {
+	case h.SSRC == s.ssrc:
+		if !has {
+			s.bare.Store(true)
+		}
+	case h.SSRC == s.fec && has:
+		s.e.warnOnce(&s.e.saidOrder, "FlexFEC protects packets without the TWCC header extension, what it recovers is "+
+			"corrupt: call webrtc.ConfigureFlexFEC03 before webrtc.ConfigureTWCCHeaderExtensionSender, both after "+
+			"adding the estimator")
+	case h.SSRC == s.fec && s.bare.Load():
+		s.e.warnOnce(&s.e.saidOrder, "FlexFEC protects packets to which nobody has added the TWCC header extension, "+
+			"what it recovers is corrupt: call webrtc.ConfigureTWCCHeaderExtensionSender after webrtc.ConfigureFlexFEC03")
+	}
+}
+
+func (e *Estimator) warnOnce(said *atomic.Bool, text string) {
+	if !said.Swap(true) {
+		e.log.Warn(text)
+	}
 }
