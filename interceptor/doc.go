@@ -115,7 +115,7 @@
 //     media SSRC.
 //   - The queue is bounded in time, and nothing is sent above the rate because
 //     a timer has fired.
-//   - The history holds 10 s, at most 16384 packets, not 250 packets.
+//   - The history holds 5 s, at most 16384 packets, not 250 packets.
 //   - Callbacks come in order, and the first one tells the present rate.
 //   - WriteRTCP never fails: its error would end the application's RTCP reader.
 package interceptor

@@ -39,6 +39,7 @@ type Estimator struct {
 	pool   sync.Pool     // of *packet
 
 	saidOrder, saidLarge atomic.Bool
+	fecDeaf              atomic.Bool // the receiver does not report FEC
 
 	loopDone, notifierDone, flusherDone chan struct{}
 
@@ -206,7 +207,10 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 		e.follow(now)
 		e.kick(now)
 	}
-	// Under the lock, like the events: it happens once.
+	// Under the lock, like the events: these happen once.
+	if e.reader.deaf() {
+		e.warnOnce(&e.fecDeaf, "the remote peer does not report on FEC packets (Pion's receivers do not): they are paced but not measured")
+	}
 	if large > largestReport {
 		e.warnOnce(&e.saidLarge, fmt.Sprintf("the remote peer sends feedback of %d bytes in a packet, which IP fragments or "+
 			"drops (interceptor#416): let it report more often, with twcc.SendInterval", large))

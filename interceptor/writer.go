@@ -230,7 +230,13 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 	}
 	p.stream, p.tracking = s, s.tracking
 	p.copyOf(h, payload)
-	if s.tracking == byTransport {
+	if s.fec != 0 && h.SSRC == s.fec && e.fecDeaf.Load() {
+		p.tracking = untracked
+		if s.tracking == byTransport {
+			_ = p.header.DelExtension(s.extension) // it has none in most cases
+		}
+	}
+	if p.tracking == byTransport {
 		if s.fec != 0 {
 			s.checkOrder(&p.header)
 		}
@@ -285,15 +291,16 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
 		p.header.SequenceNumber = rtx.peek(p.header.SequenceNumber)
 	}
+	fec := p.stream.fec != 0 && p.header.SSRC == p.stream.fec
 	switch p.tracking {
 	case byTransport:
-		p.ticket = e.history.beginTransport(now, p.size)
+		p.ticket = e.history.beginTransport(now, p.size, fec)
 		binary.BigEndian.PutUint16(p.number[:], uint16(p.ticket.number)) //nolint:gosec // wraps on purpose
 	case byRTP:
 		if e.transport {
 			p.tracking = untracked
 		} else {
-			p.ticket = e.history.beginRTP(p.header.SSRC, p.header.SequenceNumber, now, p.size)
+			p.ticket = e.history.beginRTP(p.header.SSRC, p.header.SequenceNumber, now, p.size, fec)
 		}
 	case untracked:
 	}
