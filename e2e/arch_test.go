@@ -65,6 +65,7 @@ var arrows = map[string]arrow{
 	"modemlink/modemtest":        to("gbr", "modemlink"),
 	"interceptor":                to("gbr", "gcc", "gcc/pacing"),
 	"interceptor/dashboard":      to(),
+	"interceptor/metrics":        to("interceptor"),
 	"e2e":                        to(),
 	"e2e/cell":                   to("modemlink/diag"),
 	"e2e/cell/live":              to("e2e/cell"),
