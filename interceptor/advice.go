@@ -51,6 +51,9 @@ func (a *adviser) observe(delay time.Duration) bool {
 	return a.pending
 }
 
+// watching tells whether a queue that gets shorter is of interest.
+func (a *adviser) watching() bool { return a.skip || a.broken }
+
 // take returns what is pending.
 func (a *adviser) take(delay time.Duration) (adv Advice, ok bool) {
 	adv, ok = Advice{SkipFrames: a.skip, KeyFrame: a.key, PacerDelay: delay}, a.pending

@@ -34,6 +34,7 @@ type Estimator struct {
 	epoch  time.Time    // see now
 	minBps int
 	wake   chan struct{} // the loop's: something is due earlier
+	idle   chan struct{} // Close's: nobody sends any more
 	notify chan struct{} // the notifier's: the target or the callback is new
 	done   chan struct{} // closed by Close
 	pool   sync.Pool     // of *packet
@@ -51,13 +52,16 @@ type Estimator struct {
 	rtx     map[uint32]*rtxNumbers
 	count   counters
 	closed  bool
+	sending bool // somebody is in transmit
 
 	// transport is true once a stream has the transport-wide extension. Streams
 	// that have only RFC 8888 are not tracked then: the two kinds of report do
 	// not share a clock.
 	transport bool
 
-	target gbr.Target // as last told to pacer and notifier
+	followed time.Time  // when target was
+	kicked   time.Time  // by telemetry
+	target   gbr.Target // as last told to pacer and notifier
 	// sleepUntil is when the loop wakes by itself: zero while it is awake.
 	sleepUntil time.Time
 	// coreNotBefore keeps a core that is always due from spinning the loop.
@@ -101,6 +105,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		epoch:        time.Now(),
 		minBps:       cfg.core.MinBps,
 		wake:         make(chan struct{}, 1),
+		idle:         make(chan struct{}, 1),
 		notify:       make(chan struct{}, 1),
 		done:         make(chan struct{}),
 		loopDone:     make(chan struct{}),
@@ -229,13 +234,33 @@ func (e *Estimator) PushTelemetry(t gbr.Telemetry) {
 	}
 	now := e.now()
 	e.core.OnTelemetry(now, t)
-	e.follow(now)
-	e.kick(now)
+	e.afterTelemetry(now)
 }
 
 // PushSample is PushTelemetry with a single sample.
 func (e *Estimator) PushSample(s gbr.Sample) {
-	e.PushTelemetry(gbr.Telemetry{Samples: []gbr.Sample{s}})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	now := e.now()
+	e.core.OnSample(now, s)
+	e.afterTelemetry(now)
+}
+
+// afterTelemetry is follow and kick, with what is seldom needed left out: there
+// may be hundreds of samples a second. Called with mu held.
+func (e *Estimator) afterTelemetry(now time.Time) {
+	before := e.target
+	e.follow(now)
+	switch {
+	case e.target.Mode != before.Mode || now.Sub(e.kicked) >= kickEvery:
+		e.kicked = now
+		e.kick(now)
+	case e.target.PacingBps > before.PacingBps && !e.sending:
+		e.kickFor(e.pacer.NextSend(now), now)
+	}
 }
 
 // Target returns all that the estimator wants now.
@@ -330,6 +355,7 @@ func (e *Estimator) Close() error {
 	}
 	<-e.loopDone
 	<-e.flusherDone
+	e.waitIdle()
 	// The callback itself may be who closes: it cannot be waited for.
 	if !calling {
 		<-e.notifierDone
@@ -342,6 +368,20 @@ func (e *Estimator) Close() error {
 	}
 
 	return nil
+}
+
+// waitIdle waits for a Write that is sending.
+func (e *Estimator) waitIdle() {
+	for {
+		e.mu.Lock()
+		sending := e.sending
+		e.mu.Unlock()
+		if !sending {
+			signal(e.idle) // for others who wait
+			return
+		}
+		<-e.idle
+	}
 }
 
 // drain drops what is queued. Nothing is pushed after closed is set.
@@ -358,6 +398,7 @@ func (e *Estimator) drain() {
 // follow makes pacer and encoder follow the core. Called with mu held, after
 // every input.
 func (e *Estimator) follow(now time.Time) {
+	e.followed = now
 	t := e.core.Target()
 	if t.PacingBps != e.target.PacingBps {
 		e.pacer.SetRate(now, t.PacingBps)

@@ -31,6 +31,7 @@ type feedbackReader struct {
 	history *history
 
 	reference, ntp unwrapper
+	results        []gcc.PacketResult // of the last report; used again
 
 	// unknown counts what reports say of packets that are not in the history,
 	// repeated what they have said before, untimed the packets that arrived at
@@ -60,7 +61,7 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 		return nil, err
 	}
 	arrival := gcc.RemoteTime(r.reference.unwrap(int64(fb.ReferenceTime), referenceBits) * referenceUnit)
-	results := make([]gcc.PacketResult, 0, min(int(fb.PacketStatusCount), historyStart))
+	results := r.results[:0]
 	deltas := fb.RecvDeltas
 	seq, left := fb.BaseSequenceNumber, int(fb.PacketStatusCount)
 	for _, chunk := range fb.PacketChunks {
@@ -83,6 +84,8 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 			left--
 		}
 	}
+
+	r.results = results
 
 	return ascending(results), nil
 }
@@ -157,7 +160,7 @@ func timed(symbol uint16) bool {
 func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.PacketResult {
 	// RFC 8888 3.1: the middle 32 bits of an NTP timestamp, 1/65536 s.
 	report := r.ntp.unwrap(int64(fb.ReportTimestamp), 32)
-	var results []gcc.PacketResult
+	results := r.results[:0]
 	for _, block := range fb.ReportBlocks {
 		space := r.history.streams[block.MediaSSRC]
 		if space == nil {
@@ -177,6 +180,8 @@ func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.
 			results = r.settle(results, space, e, m.Received, known, gcc.RemoteTime((arrival*15625)>>10))
 		}
 	}
+
+	r.results = results
 
 	return ascending(results)
 }

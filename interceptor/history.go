@@ -166,21 +166,23 @@ func (h *history) beginRTP(ssrc uint32, n uint16, at time.Time, size int, fec bo
 func (h *history) begin(s *numberSpace, number int64, at time.Time, size int, fec bool) ticket {
 	t := ticket{space: s, number: number, packet: gcc.SentPacket{Seq: h.nextSeq, Size: size, At: at}}
 	s.add(number, t.packet, fec)
+	h.nextSeq++
+	if s == &h.transport {
+		h.nextTransport++
+	}
 
 	return t
 }
 
-// end tells what became of the latest ticket: a number that was not sent is
-// used again.
-func (h *history) end(t ticket, sent bool) {
-	switch {
-	case !sent:
-		t.space.remove(t.number)
-	case t.space == &h.transport:
-		h.nextTransport++
-		h.nextSeq++
-	default:
-		h.nextSeq++
+// takeBack tells that a packet was not sent: its number is used again if no
+// later one has been given out, or else is never seen by anybody.
+func (h *history) takeBack(t ticket) {
+	t.space.remove(t.number)
+	if t.packet.Seq+1 == h.nextSeq {
+		h.nextSeq--
+	}
+	if t.space == &h.transport && t.number+1 == h.nextTransport {
+		h.nextTransport--
 	}
 }
 

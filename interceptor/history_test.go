@@ -81,7 +81,7 @@ func TestNumberSpaceIsBounded(t *testing.T) {
 func TestResentNumberIsTheLatestPacket(t *testing.T) {
 	h := newHistory()
 	for _, n := range []uint16{7, 8, 9, 8} {
-		h.end(h.beginRTP(1, n, epoch(), 100, false), true)
+		h.beginRTP(1, n, epoch(), 100, false)
 	}
 	if e := h.streams[1].find(epoch(), 8); e == nil || e.seq != 3 {
 		t.Errorf("8 is %+v, want the second one", e)
@@ -93,8 +93,8 @@ func TestResentNumberIsTheLatestPacket(t *testing.T) {
 
 func TestStreamsExpire(t *testing.T) {
 	h := newHistory()
-	h.end(h.beginRTP(1, 1, epoch(), 100, false), true)
-	h.end(h.beginRTP(2, 1, epoch().Add(4*time.Second), 100, false), true)
+	h.beginRTP(1, 1, epoch(), 100, false)
+	h.beginRTP(2, 1, epoch().Add(4*time.Second), 100, false)
 	h.expire(epoch().Add(6 * time.Second))
 	if len(h.streams) != 1 || h.streams[2] == nil {
 		t.Errorf("left: %v", h.streams)

@@ -86,16 +86,22 @@ type rtxNumbers struct {
 	started bool
 }
 
-// peek returns the number of the next packet, whose present one is own.
-func (r *rtxNumbers) peek(own uint16) uint16 {
+// take returns the number of the next packet, whose present one is own.
+func (r *rtxNumbers) take(own uint16) uint16 {
 	if !r.started {
-		return own
+		r.next, r.started = own, true
 	}
+	r.next++
 
-	return r.next
+	return r.next - 1
 }
 
-func (r *rtxNumbers) sent(number uint16) { r.next, r.started = number+1, true }
+// takeBack uses the latest number again.
+func (r *rtxNumbers) takeBack(number uint16) {
+	if r.next == number+1 {
+		r.next = number
+	}
+}
 
 // resender is what Pion's NACK responder attaches to a resend, under a key that
 // cannot be named outside of Pion: while it is retained, the responder does not
@@ -122,6 +128,7 @@ type packet struct {
 	// From the moment of sending.
 	ticket ticket
 	at     time.Time
+	sent   bool
 }
 
 // copyOf fills p with a copy that shares nothing with the caller.
@@ -276,10 +283,19 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		s.refused(p, now)
 	}
 	e.advise()
-	e.kick(now)
+	send := ok && e.mayTransmit(now)
+	switch {
+	case send:
+		e.sending = true
+	case ok && !e.sending:
+		e.kickFor(e.pacer.NextSend(now), now)
+	}
 	e.mu.Unlock()
 	if !ok {
 		e.release(p, false)
+	}
+	if send {
+		e.transmit(inlineLimit)
 	}
 
 	return n, nil
@@ -289,7 +305,7 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 func (e *Estimator) number(p *packet, now time.Time) {
 	p.at = now
 	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
-		p.header.SequenceNumber = rtx.peek(p.header.SequenceNumber)
+		p.header.SequenceNumber = rtx.take(p.header.SequenceNumber)
 	}
 	fec := p.stream.fec != 0 && p.header.SSRC == p.stream.fec
 	switch p.tracking {
@@ -306,23 +322,25 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	}
 }
 
-// settle books what became of p, which number has numbered. Called with mu
-// held.
-func (e *Estimator) settle(p *packet, sent bool) {
+// unsent takes back p's numbers, of those that have them the latest first.
+// Called with mu held.
+func (e *Estimator) unsent(p *packet) {
 	if p.tracking != untracked {
-		e.history.end(p.ticket, sent)
+		e.history.takeBack(p.ticket)
 	}
-	if !sent {
-		e.count.unsent++
+	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
+		rtx.takeBack(p.header.SequenceNumber)
+	}
+	e.count.unsent++
+}
 
-		return
-	}
+// settle books that p has left. Called with mu held.
+func (e *Estimator) settle(p *packet) {
 	e.count.packetsSent++
 	e.count.bytesSent += int64(p.size)
 	repair := true
 	switch rtx, ssrc := p.stream.rtx, p.header.SSRC; {
 	case rtx != nil && ssrc == rtx.ssrc:
-		rtx.sent(p.header.SequenceNumber)
 		e.count.rtxSent++
 		e.count.rtxBytes += int64(p.size)
 	case p.stream.fec != 0 && ssrc == p.stream.fec:
@@ -332,16 +350,19 @@ func (e *Estimator) settle(p *packet, sent bool) {
 		repair = false
 	}
 	e.repair.sent(p.at, p.size, repair)
-	e.advise()
+	if e.advice.watching() {
+		e.advise()
+	}
 	if p.tracking == untracked {
 		e.count.untracked++
 
 		return
 	}
-	now := e.now()
 	e.watch.sent(p.at)
-	e.core.OnPacketSent(now, p.ticket.packet)
-	e.follow(now)
+	e.core.OnPacketSent(p.at, p.ticket.packet)
+	if p.at.Sub(e.followed) >= followEvery {
+		e.follow(p.at)
+	}
 }
 
 // release gives p back, to Pion and to the pool. Called without mu: Pion takes

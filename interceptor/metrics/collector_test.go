@@ -41,12 +41,14 @@ func TestCollector(t *testing.T) {
 	reg.MustRegister(NewCollector(f.Estimators))
 	first, second := open(t, f, "one"), open(t, f, "two")
 	w := first.BindLocalStream(&pion.StreamInfo{SSRC: 1, MimeType: "video/VP8"}, pion.RTPWriterFunc(
-		func(h *rtp.Header, payload []byte, _ pion.Attributes) (int, error) { return h.MarshalSize() + len(payload), nil }))
+		func(h *rtp.Header, payload []byte, _ pion.Attributes) (int, error) {
+			return h.MarshalSize() + len(payload), nil
+		}))
 	if _, err := w.Write(&rtp.Header{Version: 2, SSRC: 1}, make([]byte, 100), nil); err != nil {
 		t.Fatal(err)
 	}
 	f.Estimators()["one"].PushSample(gbr.Sample{At: time.Now(), Window: 5 * time.Millisecond, Granted: 500, Reported: 1000})
-	time.Sleep(20 * time.Millisecond) // the packet leaves
+	time.Sleep(20 * time.Millisecond)                // the packet leaves
 	gather := func() map[string]map[string]float64 { // series -> peer and text -> value
 		t.Helper()
 		families, err := reg.Gather()
@@ -73,13 +75,13 @@ func TestCollector(t *testing.T) {
 	}
 	got := gather()
 	for name, want := range map[string]map[string]float64{
-		"gbrcc_target_bitrate_bps": {"one ": 300_000, "two ": 300_000},
-		"gbrcc_sent_packets_total":     {"one ": 1, "two ": 0},
-		"gbrcc_sent_bytes_total":       {"one ": 150, "two ": 0},
-		"gbrcc_mode":                   {"one dual ": 1, "two outer-only ": 1},
-		"gbrcc_samples_used_total":     {"one ": 1, "two ": 0},
-		"gbrcc_grant_ratio":            {"one ": 0.5},   // unknown is not shown
-		"gbrcc_radio_queue_seconds":    {"one ": 0.010}, // 5 ms / 0.5
+		"gbrcc_target_bitrate_bps":  {"one ": 300_000, "two ": 300_000},
+		"gbrcc_sent_packets_total":  {"one ": 1, "two ": 0},
+		"gbrcc_sent_bytes_total":    {"one ": 150, "two ": 0},
+		"gbrcc_mode":                {"one dual ": 1, "two outer-only ": 1},
+		"gbrcc_samples_used_total":  {"one ": 1, "two ": 0},
+		"gbrcc_grant_ratio":         {"one ": 0.5},   // unknown is not shown
+		"gbrcc_radio_queue_seconds": {"one ": 0.010}, // 5 ms / 0.5
 	} {
 		have := got[name]
 		if name == "gbrcc_target_bitrate_bps" {
