@@ -19,7 +19,7 @@ REALTIME := e2e examples/call
 export PURE REALTIME
 
 .NOTPARALLEL:
-.PHONY: help test tidy vet lint cross unit race fuzz bench golden evidence proto
+.PHONY: help test tidy vet lint cross unit race fuzz bench golden evidence soak proto
 
 help:
 	@echo 'make test    everything below down to race, in its short form'
@@ -33,6 +33,7 @@ help:
 	@echo 'make bench   benchmarks matching B=$(B), N=$(N) times'
 	@echo 'make golden  rewrite goldens, then show what changed'
 	@echo 'make evidence the long forms: fuzzing, benchmarks, all scenarios; into out/'
+	@echo 'make soak    24 simulated hours, and five minutes of chaos in real time'
 	@echo 'make proto   generate the code of the GBR interface; needs protoc'
 
 test: tidy vet lint cross unit race
@@ -66,6 +67,10 @@ golden:
 
 evidence:
 	.ci/evidence
+
+soak:
+	GBRCC_SOAK_HOURS=24 go test -v -count 1 -timeout 30m -run '^TestSoak$$' ./e2e
+	GBRCC_CHAOS=5m go test -v -count 1 -timeout 15m -run '^TestChaos$$' ./e2e
 
 proto:
 	.ci/proto $(BIN)/proto

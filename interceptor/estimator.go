@@ -203,7 +203,9 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 		}
 		if len(results) > 0 {
 			e.count.reports++
-			e.watch.heard()
+			if d := e.watch.heard(now); d > 0 && e.rec != nil {
+				e.rec.Record(now, FeedbackBackEvent{milliseconds(d)})
+			}
 			e.core.OnFeedback(now, gcc.Feedback{Packets: results})
 			changed = true
 		}
@@ -451,6 +453,9 @@ func (e *Estimator) news() func() {
 	if f := e.onAdvice; f != nil {
 		if a, ok := e.advice.take(e.pacer.Delay()); ok {
 			e.calling = true
+			if e.rec != nil {
+				e.rec.Record(e.now(), AdviceEvent{a.SkipFrames, a.KeyFrame, milliseconds(a.PacerDelay)})
+			}
 
 			return func() { f(a) }
 		}

@@ -132,3 +132,28 @@ type MalformedEvent struct {
 
 // EventName implements gcc.Event.
 func (MalformedEvent) EventName() string { return "interceptor:feedback_malformed" }
+
+// SilenceEvent is the lack of feedback for a second while packets are sent.
+type SilenceEvent struct{}
+
+// EventName implements gcc.Event.
+func (SilenceEvent) EventName() string { return "interceptor:feedback_silent" }
+
+// FeedbackBackEvent is the first report after a SilenceEvent.
+type FeedbackBackEvent struct {
+	// SilentMs is since the first packet that was not reported.
+	SilentMs float64 `json:"silent_ms"`
+}
+
+// EventName implements gcc.Event.
+func (FeedbackBackEvent) EventName() string { return "interceptor:feedback_back" }
+
+// AdviceEvent is an [Advice] that was given.
+type AdviceEvent struct {
+	SkipFrames bool    `json:"skip_frames"`
+	KeyFrame   bool    `json:"key_frame"`
+	DelayMs    float64 `json:"delay_ms"`
+}
+
+// EventName implements gcc.Event.
+func (AdviceEvent) EventName() string { return "interceptor:advice" }

@@ -65,7 +65,11 @@ func (e *Estimator) step() (send bool, wait time.Duration, closed bool, warning 
 		e.coreNotBefore = now.Add(time.Millisecond)
 		e.follow(now)
 	}
-	warning = e.watch.check(now)
+	var silent bool
+	silent, warning = e.watch.check(now)
+	if silent && e.rec != nil {
+		e.rec.Record(now, SilenceEvent{})
+	}
 	if e.mayTransmit(now) {
 		e.sending = true
 
