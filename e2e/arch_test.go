@@ -71,6 +71,7 @@ var arrows = map[string]arrow{
 	"e2e/cell/live":              to("e2e/cell"),
 	"e2e/dataset":                to(),
 	"e2e/peer":                   to("qoe"),
+	"e2e/webrtcv5":               to(),
 	"e2e/sim":                    to("e2e/cell", "gbr", "gcc", "gcc/pacing", "modemlink/diag", "modemlink/ratio", "qoe"),
 	"e2e/bench":                  to("e2e/cell", "e2e/sim", "interceptor/dashboard"),
 	"examples/replay":            {to: []string{"e2e/bench"}, anythingBut: true},
