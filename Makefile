@@ -13,14 +13,14 @@ B ?= .
 N ?= 1
 
 # No clock, no goroutine, no lock: nothing for the race detector to find.
-PURE := qoe gcc gcc/pacing gbr modemlink/diag modemlink/diag/rrc modemlink/ratio e2e/cell e2e/sim
+PURE := qoe gcc gcc/pacing gbr modemlink/diag modemlink/diag/rrc modemlink/ratio e2e/cell e2e/media e2e/sim e2e/tcp
 # Calls in real time: one at a time, or they disturb each other.
 REALTIME := e2e examples/call
 
 export PURE REALTIME
 
 .NOTPARALLEL:
-.PHONY: help test tidy vet lint cross unit race compat apidiff fuzz bench golden evidence soak proto
+.PHONY: help test tidy vet lint cross unit browser race compat apidiff fuzz bench golden evidence soak proto
 
 help:
 	@echo 'make test    everything below down to race, in its short form'
@@ -30,6 +30,7 @@ help:
 	@echo 'make cross   builds for the phone and for other hosts'
 	@echo 'make unit    all tests, goldens and fuzz corpora included'
 	@echo 'make compat  a call of the next webrtc, in a module of its own; 32 bits'
+	@echo 'make browser qoe against headless Chromium, which it installs on Debian'
 	@echo 'make race    the packages with concurrency under the race detector'
 	@echo 'make fuzz    every fuzz target for T=$(T)'
 	@echo 'make apidiff what changed in the API since the last tag'
@@ -39,7 +40,7 @@ help:
 	@echo 'make soak    24 simulated hours, and five minutes of chaos in real time'
 	@echo 'make proto   generate the code of the GBR interface; needs protoc'
 
-test: tidy vet lint cross unit compat race
+test: tidy vet lint cross unit compat browser race
 
 tidy:
 	go mod tidy -diff
@@ -61,6 +62,9 @@ compat:
 
 apidiff:
 	.ci/apidiff $(BIN)/apidiff-$(APIDIFF)
+
+browser:
+	.ci/browser
 
 race: $(BIN)/gotestsum-$(GOTESTSUM)
 	.ci/unit $< -race

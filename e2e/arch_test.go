@@ -67,13 +67,18 @@ var arrows = map[string]arrow{
 	"interceptor/dashboard":      to(),
 	"interceptor/metrics":        to("interceptor"),
 	"e2e":                        to(),
+	"e2e/browser":                to(),
 	"e2e/cell":                   to("modemlink/diag"),
 	"e2e/cell/live":              to("e2e/cell"),
+	"e2e/cell/ns3":               to("e2e/cell"),
 	"e2e/dataset":                to(),
+	"e2e/media":                  to(),
 	"e2e/peer":                   to("qoe"),
 	"e2e/webrtcv5":               to(),
-	"e2e/sim":                    to("e2e/cell", "gbr", "gcc", "gcc/pacing", "modemlink/diag", "modemlink/ratio", "qoe"),
-	"e2e/bench":                  to("e2e/cell", "e2e/sim", "interceptor/dashboard"),
+	"e2e/sim":                    to("e2e/cell", "e2e/media", "e2e/tcp", "gbr", "gcc", "gcc/pacing", "modemlink/diag", "modemlink/ratio", "qoe"),
+	"e2e/tcp":                    to(),
+	"e2e/bench":                  to("e2e/bench/pionrun", "e2e/cell", "e2e/sim", "interceptor/dashboard"),
+	"e2e/bench/pionrun":          to("e2e/cell", "e2e/media", "e2e/peer", "e2e/sim", "gbr", "interceptor"),
 	"examples/replay":            {to: []string{"e2e/bench"}, anythingBut: true},
 	"examples/call":              {to: []string{"e2e/bench", "e2e/sim"}, anythingBut: true},
 }
@@ -81,7 +86,8 @@ var arrows = map[string]arrow{
 // pure packages take time as an argument and neither do IO, nor lock, nor start
 // goroutines; .golangci.yml and the Makefile name the same ones.
 var pure = []string{
-	"qoe", "gcc", "gcc/pacing", "gbr", "modemlink/diag", "modemlink/diag/rrc", "modemlink/ratio", "e2e/cell", "e2e/sim",
+	"qoe", "gcc", "gcc/pacing", "gbr", "modemlink/diag", "modemlink/diag/rrc", "modemlink/ratio", "e2e/cell",
+	"e2e/media", "e2e/sim", "e2e/tcp",
 }
 
 // stdOnly packages import nothing of third parties: an application can take

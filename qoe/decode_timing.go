@@ -42,6 +42,39 @@ func plan(now, maxWait time.Duration, b *frameBuffer, timing *playoutTiming) (s 
 	}
 }
 
+// metronome has frames decoded at ticks, so that the streams of a process wake
+// it up together. The zero value is off. libwebrtc: decode_synchronizer, which
+// Chromium gives a timer of 1/64 s.
+//
+//	tick            tick            tick            tick
+//	 |       scheduled                |               |
+//	 |               released at the last tick before due
+//	 |                                |  due
+type metronome struct{ period, phase time.Duration }
+
+// release is when a frame that is scheduled now and due at a time goes to the
+// decoder: at once if the next tick is too late for it, else at the last tick
+// before it is due, and at the next one at the earliest. That may be up to
+// fastForward late.
+func (m metronome) release(now, due time.Duration) time.Duration {
+	if m.period <= 0 || due <= now {
+		return due
+	}
+	into := (now - m.phase) % m.period
+	if into < 0 {
+		into += m.period
+	}
+	next := now - into + m.period
+	switch {
+	case due < next-fastForward:
+		return now
+	case due < next+m.period:
+		return next
+	default:
+		return due - (due-next)%m.period
+	}
+}
+
 // timeouts watches over the time without a frame. libwebrtc:
 // video_receive_stream_timeout_tracker.
 type timeouts struct {

@@ -49,6 +49,10 @@ type ReleasedFrame struct {
 	Render time.Time
 }
 
+// ChromiumTick is the period of the metronome in Chromium. It ticks at whole
+// multiples of it on the system's monotonic clock.
+const ChromiumTick = time.Second / 64
+
 // ReceiverConfig shapes a [Receiver]. A field that is zero or out of range
 // stands for its default.
 type ReceiverConfig struct {
@@ -70,6 +74,12 @@ type ReceiverConfig struct {
 	// MaxWaitForKeyFrame and MaxWaitForFrame are the timeouts. Default 200 ms
 	// and 3 s.
 	MaxWaitForKeyFrame, MaxWaitForFrame time.Duration
+	// DecodeTick is the period of the metronome at whose ticks frames go to the
+	// decoder, up to a period before they must; DecodeTickAt is one of the
+	// ticks, default Start. Default 0: no metronome, each frame has a timer of
+	// its own, as in applications of libwebrtc. Chromium has [ChromiumTick].
+	DecodeTick   time.Duration
+	DecodeTickAt time.Time
 	// NACKHistory is for how long the sender can send a packet again. Below
 	// 1 s it shortens the timeouts. Default: not known.
 	NACKHistory time.Duration
@@ -145,6 +155,7 @@ type Receiver struct {
 	variation delayVariation
 	timing    playoutTiming
 	timeouts  timeouts
+	ticks     metronome
 
 	needKey   bool
 	ready     bool // the decoder waits for a frame
@@ -296,6 +307,12 @@ func (r *Receiver) Freezes(end time.Time) FreezeStats {
 
 func (r *Receiver) begin(at time.Time) {
 	r.started, r.origin = true, at
+	if r.cfg.DecodeTick > 0 {
+		r.ticks.period = max(micros(r.cfg.DecodeTick), time.Microsecond)
+		if !r.cfg.DecodeTickAt.IsZero() {
+			r.ticks.phase = r.since(r.cfg.DecodeTickAt)
+		}
+	}
 	r.becomeReady()
 }
 
@@ -413,6 +430,7 @@ func (r *Receiver) plan() {
 		return
 	}
 	r.schedule, r.scheduled = plan(r.now, r.timeouts.left(r.now), &r.buffer, &r.timing)
+	r.schedule.at = r.ticks.release(r.now, r.schedule.at)
 }
 
 // releaseKey looks for a key frame and does not wait for its time.

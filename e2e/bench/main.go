@@ -2,7 +2,8 @@
 
 // Command bench runs congestion controllers through emulated cellular uplinks
 // in virtual time and prints what a viewer would have got: a table, or one JSON
-// object a line for each run. The same seed gives the same figures.
+// object a line for each run. The same seed gives the same figures, but for the
+// rows of the real Pion stack (pion, pion-leaky, gbrcc-pion), which see.
 //
 //	flags ──► plan of runs ──► all cores ──► store ──► table, JSON
 //	               ▲                           │  ▲
@@ -13,6 +14,7 @@
 //	params.go    -set, -sweep
 //	plan.go      which runs there are
 //	jobs.go      having them
+//	stack.go     the rows of the real Pion stack, in package pionrun
 //	store.go     keeping them, and going on after an interruption
 //	progress.go  the line on the terminal
 //	output.go    list, table, JSON
@@ -33,6 +35,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
@@ -49,7 +52,15 @@ Examples:
   bench -scenarios synth-lte,step -cc gbrcc,gcc,oracle -seeds 5
   bench -trace uplink.csv -duration 120s -json > runs.jsonl
   bench -cc gbrcc -set beta=50 -set target_ms=40
+  bench -scenarios const,trace -cc gbrcc,gbrcc-pion,gcc,pion,pion-leaky -seeds 5
   bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -out DIR
+
+The rows pion, pion-leaky and gbrcc-pion run in the real Pion stack in virtual
+time, on the same cells: Pion's GCC with its NoOp and with its leaky bucket pacer,
+and gbrcc again, as a check of the simulation. They take about a second a minute,
+in up to two processes of their own, run on the classes const, step, trace,
+backhaul and rmcat, and differ a little each time, even with the same seed: look
+at the spread. What they are set up with: go doc ./e2e/bench/pionrun.
 
 With -out every run is kept as soon as it is done: after an interruption the same
 command goes on from there, and more seeds or algorithms add to what is there.
@@ -75,6 +86,9 @@ type options struct {
 }
 
 func main() {
+	if pionrun.IsWorker() {
+		pionrun.Main()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second interrupt does not wait
@@ -103,30 +117,36 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := o.checkParams(scenarios); err != nil {
 		return err
 	}
+	jobs := o.plan(scenarios)
+	if err := o.checkStack(scenarios, stderr); err != nil {
+		return err
+	}
 	st, err := openStore(o.out, v)
 	if err != nil {
 		return err
 	}
 	defer st.close()
-	e := &engine{store: st, progress: newProgress(stderr)}
+	e := newEngine(st, newProgress(stderr))
+	defer e.stack.Close()
 	if o.out != "" {
 		e.looks = map[key][]sim.Point{}
 	}
-	jobs := o.plan(scenarios)
 	if err := e.run(ctx, jobs); err != nil {
 		return err
 	}
-	records := st.results.ordered(keysOf(jobs))[:len(jobs)]
-	if o.out != "" {
-		if err := e.writeFiles(ctx, o, jobs, records); err != nil {
+	had, failed := e.sort(jobs)
+	records := st.results.ordered(keysOf(had))[:len(had)]
+	if o.out != "" && len(had) > 0 {
+		if err := e.writeFiles(ctx, o, had, records, failed); err != nil {
 			return err
 		}
 	}
+	write := writeTable
 	if o.json {
-		return writeJSON(stdout, records)
+		write = writeJSON
 	}
 
-	return writeTable(stdout, records)
+	return errors.Join(write(stdout, records, failed), failedError(failed, len(jobs)))
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -168,8 +188,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	for name := range strings.SplitSeq(cc, ",") {
 		name = strings.TrimSpace(name)
-		if !sim.KnownAlgorithm(name) {
-			return o, fmt.Errorf("unknown algorithm %q in -cc, choose from %s", name, strings.Join(sim.Algorithms(), ", "))
+		if !sim.KnownAlgorithm(name) && !pionrun.Known(name) {
+			return o, fmt.Errorf("unknown algorithm %q in -cc, choose from %s", name, strings.Join(algorithms(), ", "))
 		}
 		if !slices.Contains(o.cc, name) {
 			o.cc = append(o.cc, name)

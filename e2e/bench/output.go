@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"text/tabwriter"
 
+	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
@@ -24,8 +25,8 @@ func list(w io.Writer) error {
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Name, s.Class, s.Doc)
 	}
 	fmt.Fprintln(tw, "\nALGORITHM\t\t")
-	for _, a := range sim.Algorithms() {
-		fmt.Fprintf(tw, "%s\t\t\n", a)
+	for _, a := range algorithms() {
+		fmt.Fprintf(tw, "%s\t\t%s\n", a, pionrun.Doc(a))
 	}
 	fmt.Fprintln(tw, "\nPARAMETER\t\t")
 	for _, p := range params() {
@@ -35,10 +36,15 @@ func list(w io.Writer) error {
 	return tw.Flush()
 }
 
-func writeJSON(w io.Writer, results []record) error {
+func writeJSON(w io.Writer, results []record, failed []failure) error {
 	enc := json.NewEncoder(w)
 	for _, r := range results {
 		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	for _, f := range failed {
+		if err := enc.Encode(f); err != nil {
 			return err
 		}
 	}
@@ -155,7 +161,7 @@ func hasParams(results []record) bool {
 	return slices.ContainsFunc(results, func(r record) bool { return r.Params != "" })
 }
 
-func writeTable(w io.Writer, results []record) error {
+func writeTable(w io.Writer, results []record, failed []failure) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	labelled := hasParams(results)
 	fmt.Fprint(tw, "scenario\tcc")
@@ -177,11 +183,19 @@ func writeTable(w io.Writer, results []record) error {
 		fmt.Fprintln(tw)
 	}
 	fmt.Fprintln(tw, "\nMedian over the seeds [lowest..highest].")
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for _, f := range failed {
+		if _, err := fmt.Fprintf(w, "Failed: %s\n", f); err != nil {
+			return err
+		}
+	}
 
-	return tw.Flush()
+	return nil
 }
 
-func writeMarkdown(w io.Writer, results []record) error {
+func writeMarkdown(w io.Writer, results []record, failed []failure) error {
 	var b bytes.Buffer
 	labelled := hasParams(results)
 	b.WriteString("| scenario | cc |")
@@ -209,6 +223,9 @@ func writeMarkdown(w io.Writer, results []record) error {
 		}
 		b.WriteString("\n")
 	}
+	for _, f := range failed {
+		fmt.Fprintf(&b, "\nFailed: %s\n", f)
+	}
 	_, err := w.Write(b.Bytes())
 
 	return err
@@ -216,7 +233,7 @@ func writeMarkdown(w io.Writer, results []record) error {
 
 // writeFiles puts the folder in order when all runs are there. Each file is
 // written beside its place and moved there when it is whole.
-func (e *engine) writeFiles(ctx context.Context, o options, jobs []job, records []record) error {
+func (e *engine) writeFiles(ctx context.Context, o options, jobs []job, records []record, failed []failure) error {
 	if err := e.lookAgain(ctx, jobs); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return interruptedError{len(jobs), len(jobs), true}
@@ -232,8 +249,8 @@ func (e *engine) writeFiles(ctx context.Context, o options, jobs []job, records 
 	}{
 		{resultsName, func(w io.Writer) error { return writeCSV(w, e.store.results.ordered(keys)) }},
 		{frontierName, func(w io.Writer) error { return writeCSV(w, e.store.frontier.ordered(frontierKeys(jobs))) }},
-		{"table.md", func(w io.Writer) error { return writeMarkdown(w, records) }},
-		{"report.html", func(w io.Writer) error { return e.writeReport(w, o, jobs, records) }},
+		{"table.md", func(w io.Writer) error { return writeMarkdown(w, records, failed) }},
+		{"report.html", func(w io.Writer) error { return e.writeReport(w, o, jobs, records, failed) }},
 	}
 	for _, f := range files {
 		var b bytes.Buffer

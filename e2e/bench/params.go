@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
@@ -46,7 +47,9 @@ func references() []string { return []string{"fixed", "causal", "oracle"} }
 
 func isReference(cc string) bool { return slices.Contains(references(), cc) }
 
-func hasInnerLoop(cc string) bool { return !isReference(cc) && cc != "gcc" && cc != "pion" }
+func hasInnerLoop(cc string) bool {
+	return !isReference(cc) && cc != "gcc" && cc != pionrun.Pion && cc != pionrun.PionLeaky
+}
 
 func paramByKey(key string) (param, error) {
 	var keys []string
@@ -190,7 +193,11 @@ func (o options) checkParams(scenarios []sim.Scenario) error {
 	}
 	for _, cc := range o.cc {
 		for _, v := range o.variants(cc) {
-			if err := sim.Check(scenarios[0], cc, v.params); err != nil {
+			check := sim.Check
+			if pionrun.Known(cc) {
+				check = pionrun.Check
+			}
+			if err := check(scenarios[0], cc, v.params); err != nil {
 				return fmt.Errorf("%s: %w", v.name(), err)
 			}
 		}

@@ -70,7 +70,9 @@ func (o options) plan(scenarios []sim.Scenario) []job {
 		for seed := 1; seed <= o.seeds; seed++ {
 			f := &frontier{}
 			for _, v := range variants {
-				jobs = append(jobs, job{s, v, uint64(seed), f})
+				if runs(v.cc, s) {
+					jobs = append(jobs, job{s, v, uint64(seed), f})
+				}
 			}
 		}
 	}

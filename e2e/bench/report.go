@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 	"github.com/gbrcc/gbrcc/interceptor/dashboard"
 )
@@ -33,6 +34,8 @@ type report struct {
 	Seeds              int
 	Duration, Warmup   string
 	Algorithms         int
+	Failed             []failure
+	Stack              bool // there are rows of the real Pion stack
 	Variants, Legend   []reportVariant
 	Crowded            bool
 	Glance             []glance
@@ -135,8 +138,9 @@ type worstCase struct {
 	badness            float64
 }
 
-func (e *engine) writeReport(w io.Writer, o options, jobs []job, records []record) error {
+func (e *engine) writeReport(w io.Writer, o options, jobs []job, records []record, failed []failure) error {
 	r := e.report(o, jobs, records)
+	r.Failed = failed
 	own, shared := fs.FS(assets), dashboard.Assets()
 	for _, f := range []struct {
 		fs   fs.FS
@@ -183,6 +187,7 @@ func (e *engine) report(o options, jobs []job, records []record) *report {
 	if r.Crowded {
 		plotted = nil
 	}
+	r.Stack = slices.ContainsFunc(o.cc, pionrun.Known)
 	for i, color := range colors(variants, r.Crowded) {
 		v := reportVariant{variants[i].name(), color, isReference(variants[i].cc)}
 		byName[v.Name] = v
@@ -245,9 +250,10 @@ func firsts(jobs []job) []job {
 // those of one algorithm share it.
 func colors(vs []variant, crowded bool) []string {
 	known := map[string]string{
-		"gbrcc": "blue", "gcc": "orange", "seed": "purple", "fixed": "grey", "causal": "teal", "oracle": "green", "pion": "red",
+		"gbrcc": "blue", "gcc": "orange", "seed": "purple", "fixed": "grey", "causal": "teal", "oracle": "green",
+		pionrun.Pion: "red", pionrun.PionLeaky: "rust", pionrun.Own: "sky",
 	}
-	others := []string{"pink", "olive", "brown", "sky", "plum", "rust"}
+	others := []string{"pink", "olive", "brown", "plum", "sky", "rust"}
 	out := make([]string, len(vs))
 	n := 0
 	for i, v := range vs {
@@ -312,12 +318,15 @@ func undominated(points [][2]float64) [][2]float64 {
 // overTime is what the runs of seed 1 look like.
 func (e *engine) overTime(id string, sc sim.Scenario, vs []variant, byName map[string]reportVariant) timeChart {
 	c := timeChart{ID: id, Every: pointEvery(sc.Duration).Seconds()}
-	for i, v := range vs {
+	for _, v := range vs {
 		points := e.looks[job{scenario: sc, variant: v, seed: 1}.key()]
+		if len(points) == 0 {
+			continue // it was not run here, or has failed
+		}
 		rv := byName[v.name()]
 		l := timeLine{Name: rv.Name, Color: rv.Color, Frozen: [][2]float64{}} // [] in JSON, not null
-		for _, p := range points {
-			if i == 0 {
+		for i, p := range points {
+			if i == len(c.Capacity) {
 				c.Capacity = append(c.Capacity, p.CapacityBps/1000)
 			}
 			l.Target = append(l.Target, p.TargetBps/1000)
@@ -404,6 +413,9 @@ func summary(r *report, records []record) ([]glance, []worstList) {
 						vs = append(vs, m.get(rec))
 					}
 				}
+				if len(vs) == 0 {
+					continue
+				}
 				slices.Sort(vs)
 				mid := median(vs)
 				c := worstCase{v, s.Name, s.ID, m.show(mid), mid}
@@ -418,6 +430,9 @@ func summary(r *report, records []record) ([]glance, []worstList) {
 					lists[i].Cases = append(lists[i].Cases, c)
 				}
 			}
+		}
+		if len(medians[0]) == 0 {
+			continue
 		}
 		for i := range medians {
 			slices.Sort(medians[i])

@@ -335,7 +335,7 @@ func unflatten(keys, values []string) (record, error) {
 	m := map[string]any{}
 	for i, k := range keys {
 		switch k {
-		case "scenario", "class", "cc", "params":
+		case "scenario", "class", "cc", "params", "flow_goodputs_mbps":
 			m[k] = values[i]
 		default:
 			m[k] = json.Number(values[i])

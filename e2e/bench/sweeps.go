@@ -101,6 +101,9 @@ func sweeps(o options, scenarios []reportScenario, medians []row) ([]sweepFigure
 			continue
 		}
 		for _, s := range scenarios {
+			if !s.whole(o.variants(cc), medians) {
+				continue
+			}
 			f := sweepFigure{CC: cc, Scenario: s.Name}
 			for _, a := range axes {
 				f.Keys, f.Docs = append(f.Keys, a.param.key), append(f.Docs, a.param.doc)
@@ -127,6 +130,17 @@ func sweeps(o options, scenarios []reportScenario, medians []row) ([]sweepFigure
 	}
 
 	return figures, charts
+}
+
+// whole tells whether all variants have medians: a grid with holes has no picture.
+func (s reportScenario) whole(vs []variant, medians []row) bool {
+	for _, v := range vs {
+		if !slices.ContainsFunc(medians, func(r row) bool { return r.scenario == s.Name && r.cc == v.cc && r.params == v.label }) {
+			return false
+		}
+	}
+
+	return true
 }
 
 func curves(id string, sw sweep, at func(...float64) row) curveChart {

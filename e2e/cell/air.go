@@ -12,6 +12,8 @@ import (
 // air is what the radio can carry: the trace, with handovers and outages over
 // it. Random handovers are made as far ahead as anyone asks.
 type air struct {
+	frame   *frame
+	shared  bool // no trace: the cell has several phones
 	trace   Trace
 	outages []interval
 	random  RandomHandovers
@@ -19,11 +21,11 @@ type air struct {
 
 	visits  []visit // ascending, the first one is the cell of the start
 	gone    int     // visits forgotten before those
-	known   int64   // random handovers are made up to this TTI
-	nextDue float64 // TTI of the next random one
+	known   int64   // random handovers are made up to this slot
+	nextDue float64 // slot of the next random one
 }
 
-// interval is TTIs from..to, without to.
+// interval is slots from..to, without to.
 type interval struct{ from, to int64 }
 
 // visit is the time in one cell, the interruption on the way in ahead of it.
@@ -32,20 +34,20 @@ type visit struct {
 	factor   float64 // of the trace, from interval.to on
 	keep     bool
 	pci      int
-	sfn      int64 // offset of the TTI number to that of the first cell
+	sfn      int64 // offset of the slot number to that of the first cell
 }
 
 // maxVisits bounds the memory; what is older is taken for the oldest one.
 const maxVisits = 1024
 
-func newAir(cfg Config, rng *rand.Rand) *air {
-	a := &air{trace: cfg.Capacity, random: cfg.RandomHandovers, rng: rng}
+func newAir(cfg Config, f *frame, rng *rand.Rand) *air {
+	a := &air{frame: f, trace: cfg.Capacity, random: cfg.RandomHandovers, rng: rng}
 	a.visits = append(a.visits, visit{factor: 1, keep: true, pci: firstPCI})
 	for _, o := range cfg.Outages {
-		a.outages = append(a.outages, ttis(o.At, o.For))
+		a.outages = append(a.outages, a.slots(o.At, o.For))
 	}
 	for _, h := range cfg.Handovers {
-		a.enter(visit{interval: ttis(h.At, h.Interruption), factor: h.RateFactor, keep: h.KeepQueue})
+		a.enter(visit{interval: a.slots(h.At, h.Interruption), factor: h.RateFactor, keep: h.KeepQueue})
 	}
 	if a.random.PerMinute > 0 {
 		a.nextDue = a.gap()
@@ -53,9 +55,9 @@ func newAir(cfg Config, rng *rand.Rand) *air {
 	return a
 }
 
-// ttis is the TTIs that begin in a stretch of time.
-func ttis(at, length time.Duration) interval {
-	up := func(d time.Duration) int64 { return int64((d + tti - 1) / tti) }
+// slots is those that begin in a stretch of time.
+func (a *air) slots(at, length time.Duration) interval {
+	up := func(d time.Duration) int64 { return a.frame.slots(d + a.frame.slot - 1) }
 	return interval{up(at), up(at + length)}
 }
 
@@ -68,7 +70,7 @@ func (a *air) plain() bool {
 func (a *air) enter(v visit) {
 	last := a.visits[len(a.visits)-1]
 	v.pci = (last.pci + 1 + a.rng.IntN(pcis-1)) % pcis
-	v.sfn = (last.sfn + 1 + a.rng.Int64N(ttiWrap-1)) % ttiWrap
+	v.sfn = (last.sfn + a.frame.turn(1+a.rng.Int64N(ttiWrap-1))) % a.frame.wrap()
 	if len(a.visits) == maxVisits {
 		n := copy(a.visits, a.visits[maxVisits/2:])
 		a.gone += maxVisits / 2
@@ -77,10 +79,12 @@ func (a *air) enter(v visit) {
 	a.visits = append(a.visits, v)
 }
 
-// gap draws the TTIs to the next random handover: they come independently.
-func (a *air) gap() float64 { return a.rng.ExpFloat64() * 60_000 / a.random.PerMinute }
+// gap draws the slots to the next random handover: they come independently.
+func (a *air) gap() float64 {
+	return a.rng.ExpFloat64() * float64(a.frame.slots(time.Minute)) / a.random.PerMinute
+}
 
-// extend makes the random handovers up to TTI k.
+// extend makes the random handovers up to slot k.
 func (a *air) extend(k int64) {
 	if a.random.PerMinute == 0 || k < a.known {
 		return
@@ -89,7 +93,7 @@ func (a *air) extend(k int64) {
 	r := a.random
 	for int64(a.nextDue) <= k {
 		from := int64(a.nextDue)
-		length := max(int64((r.Shortest+time.Duration(a.rng.Int64N(int64(r.Longest-r.Shortest)+1)))/tti), 1)
+		length := max(a.frame.slots(r.Shortest+time.Duration(a.rng.Int64N(int64(r.Longest-r.Shortest)+1))), 1)
 		// Uniform in the logarithm: half of the cells are worse.
 		factor := r.Lowest * math.Pow(r.Highest/r.Lowest, a.rng.Float64())
 		keep := a.rng.Float64() >= r.Flush
@@ -98,7 +102,7 @@ func (a *air) extend(k int64) {
 	}
 }
 
-// visit is the number of the visit at TTI k; its interruption counts to it.
+// visit is the number of the visit at slot k; its interruption counts to it.
 func (a *air) visit(k int64) int {
 	a.extend(k)
 	i := sort.Search(len(a.visits)-1, func(i int) bool { return a.visits[i+1].from > k })
@@ -108,7 +112,7 @@ func (a *air) visit(k int64) int {
 // at is the visit of a number, or the oldest one known.
 func (a *air) at(number int) visit { return a.visits[max(number-a.gone, 0)] }
 
-// off says that nothing can be on air in TTI k.
+// off says that nothing can be on air in slot k.
 func (a *air) off(k int64) bool {
 	if a.plain() {
 		return false
@@ -116,31 +120,43 @@ func (a *air) off(k int64) bool {
 	return k < a.at(a.visit(k)).to || a.out(k)
 }
 
-// out says whether TTI k is in an outage.
+// out says whether slot k is in an outage.
 func (a *air) out(k int64) bool {
 	i := sort.Search(len(a.outages), func(i int) bool { return a.outages[i].to > k })
 	return i < len(a.outages) && k >= a.outages[i].from
 }
 
-// bytes is the capacity of TTI k.
-func (a *air) bytes(k int64) int {
-	if a.plain() {
-		return a.trace.At(k)
+// dead says that slot k cannot carry anything.
+func (a *air) dead(k int64) bool {
+	if a.shared {
+		return a.off(k)
 	}
-	v := a.at(a.visit(k))
-	if k < 0 || k < v.to || a.out(k) {
-		return 0
-	}
-	return int(v.bytes(a.trace, k, k+1))
+	return a.bytes(k) == 0
 }
 
-// bytes is what the trace has in TTIs from..to, times the factor, so that what
-// is rounded off in one TTI comes in a later one.
+// bytes is the capacity of uplink slot k: of the time since the one before.
+func (a *air) bytes(k int64) int {
+	if k < 0 {
+		return 0
+	}
+	from, to := a.frame.share(k)
+	if a.plain() {
+		return int(a.trace.upTo(to) - a.trace.upTo(from))
+	}
+	v := a.at(a.visit(k))
+	if k < v.to || a.out(k) {
+		return 0
+	}
+	return int(v.bytes(a.trace, from, to))
+}
+
+// bytes is what the trace has from one time in µs to another, times the factor,
+// so that what is rounded off in one slot comes in a later one.
 func (v visit) bytes(t Trace, from, to int64) int64 {
 	if v.factor == 1 {
-		return t.before(to) - t.before(from)
+		return t.upTo(to) - t.upTo(from)
 	}
-	return int64(v.factor*float64(t.before(to))) - int64(v.factor*float64(t.before(from)))
+	return int64(v.factor*float64(t.upTo(to))) - int64(v.factor*float64(t.upTo(from)))
 }
 
 // meanBps is the mean capacity over whole milliseconds, as Trace.MeanBps.
@@ -152,23 +168,24 @@ func (a *air) meanBps(from, to time.Duration) int {
 	if hi <= lo {
 		return 0
 	}
-	sum := int64(0)
-	last := a.visit(hi)
-	for i := a.visit(lo); i <= last; i++ {
+	sum, slot := int64(0), a.frame.micros()
+	lo, hi = lo*1000, hi*1000
+	last := a.visit(hi / slot)
+	for i := a.visit(lo / slot); i <= last; i++ {
 		v := a.at(i)
-		begin, end := max(lo, v.to), hi
+		begin, end := max(lo, v.to*slot), hi
 		if i < last {
-			end = min(hi, a.at(i+1).from)
+			end = min(hi, a.at(i+1).from*slot)
 		}
 		if begin >= end {
 			continue
 		}
 		sum += v.bytes(a.trace, begin, end)
 		for _, o := range a.outages {
-			if b, e := max(begin, o.from), min(end, o.to); b < e {
+			if b, e := max(begin, o.from*slot), min(end, o.to*slot); b < e {
 				sum -= v.bytes(a.trace, b, e)
 			}
 		}
 	}
-	return int(float64(sum) * 8000 / float64(hi-lo))
+	return int(float64(sum) * 8000 / float64((hi-lo)/1000))
 }

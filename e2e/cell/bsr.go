@@ -2,7 +2,11 @@
 
 package cell
 
-import "github.com/gbrcc/gbrcc/modemlink/diag"
+import (
+	"math"
+
+	"github.com/gbrcc/gbrcc/modemlink/diag"
+)
 
 const (
 	// headerBytes is RLC (3) and MAC (2) header of a transport block with data.
@@ -14,7 +18,7 @@ const (
 )
 
 // bsrState is what the phone knows about its reports. TS 36.321 5.4.5 and
-// 5.4.4; times are TTIs.
+// 5.4.4; times are slots.
 type bsrState struct {
 	period, retx int64 // timers; period < 0 is infinite
 	srPeriod     int64
@@ -24,6 +28,8 @@ type bsrState struct {
 	regular    diag.Trigger // pending regular BSR: TriggerRegular or TriggerRetx
 	periodicAt int64        // when periodicBSR-Timer expires
 	retxAt     int64        // when retxBSR-Timer expires
+
+	ideal idealBSR
 }
 
 // ce is the BSR of one transport block; the zero value is none.
@@ -36,31 +42,40 @@ func (c ce) present() bool { return c.trigger != diag.TriggerUnknown }
 
 // onData notes that a packet entered a buffer that held before bytes.
 func (s *bsrState) onData(before int) {
+	s.ideal.fresh = true
 	if before == 0 {
 		s.regular = diag.TriggerRegular
 	}
 }
 
-// onTTI runs the timers at the beginning of TTI k with bytes in the buffer.
+// onTTI runs the timers at the beginning of slot k with bytes in the buffer.
 func (s *bsrState) onTTI(k int64, bytes int) {
 	if bytes > 0 && k >= s.retxAt && s.regular == diag.TriggerUnknown {
 		s.regular = diag.TriggerRetx
 	}
 }
 
-// wantsSR says whether a scheduling request goes out in TTI k, in which there
-// is no grant.
-func (s *bsrState) wantsSR(k int64) bool {
-	return s.regular != diag.TriggerUnknown && k%s.srPeriod == s.srPhase
+// wantsSR says whether a scheduling request goes out in uplink slot k, in which
+// there is no grant. The slot before it was so many slots ago: an occasion
+// between them is had now.
+func (s *bsrState) wantsSR(k, since int64) bool {
+	return s.regular != diag.TriggerUnknown && !s.ideal.on && (k-s.srPhase+s.srPeriod)%s.srPeriod < since
 }
 
-// fill decides what a transport block of size bytes in TTI k carries of the
+// fill decides what a transport block of size bytes in slot k carries of the
 // bytes in the buffer: data, a report, padding.
 func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) {
 	s.retxAt = k + s.retx // any grant for new data restarts it
 	header := 0
 	if bytes > 0 {
 		header = headerBytes
+	}
+	if s.ideal.on {
+		data = min(bytes, size-header)
+		if s.ideal.againAt = math.MaxInt64; bytes > data {
+			s.ideal.againAt = k + s.ideal.again
+		}
+		return data, ce{}, size - header - data
 	}
 	if room := size - header; bytes <= room {
 		// Everything goes: pending reports are cancelled, a spare two bytes
@@ -91,4 +106,34 @@ func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) 
 		s.retxAt = k + s.retx
 	}
 	return data, c, padding
+}
+
+// idealBSR is how the phones of the reference simulator report: outside of
+// blocks and without asking, in every slot before which there was news. News is
+// a packet, or that a block left something behind a while ago. The station
+// reads such a report every periodicBSR-Timer, see station.read.
+type idealBSR struct {
+	on      bool
+	fresh   bool
+	again   int64 // slots from a block that left something to the next news
+	againAt int64
+}
+
+// wantsIdeal says whether such a report goes out in slot k.
+func (s *bsrState) wantsIdeal(k int64, bytes int) bool {
+	i := &s.ideal
+	if !i.on {
+		return false
+	}
+	if k >= i.againAt && bytes > 0 {
+		i.fresh, i.againAt = true, k+i.again
+	}
+	fresh := i.fresh
+	i.fresh = false
+	return fresh
+}
+
+// rounded is a number of bytes as the base station reads it from a report.
+func (s *bsrState) rounded(bytes int) int {
+	return upperEdge(diag.LTEIndex(bytes, s.extended), s.extended)
 }

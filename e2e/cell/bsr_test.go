@@ -67,7 +67,7 @@ func TestRetxTimer(t *testing.T) {
 	s.fill(40, 100, 500)
 	for k := int64(41); k < 400; k++ {
 		s.onTTI(k, 407)
-		if got, want := s.wantsSR(k), k >= 360 && k%20 == 7; got != want {
+		if got, want := s.wantsSR(k, 1), k >= 360 && k%20 == 7; got != want {
 			t.Fatalf("SR in TTI %d: %v", k, got)
 		}
 	}

@@ -2,72 +2,12 @@
 
 package cell
 
-import (
-	"math/rand/v2"
-	"time"
+import "time"
 
-	"github.com/gbrcc/gbrcc/modemlink/diag"
-)
-
-// Streams of random numbers, so that a change of one part leaves the others'
-// draws alone.
-const (
-	seedSynth = iota + 1
-	seedPhase
-	seedHARQ
-	seedPath
-	seedTelemetry
-	seedReturn
-	seedMobility
-	seedRLC
-	seedFaults
-)
-
-// otherPacket is the size of other apps' packets.
-const otherPacket = 600
-
-// Cell is one phone in its cell. It is not safe for concurrent use.
+// Cell is one phone in a cell of its own, whose capacity is a trace. It is not
+// safe for concurrent use.
 type Cell struct {
-	cfg  Config
-	now  time.Time
-	next int64 // first TTI not yet run
-
-	phone   buffer
-	bsr     bsrState
-	station station
-	harq    harq
-	air     *air
-	path    path
-	log     modemLog
-
-	visit int  // of the air, in which the phone is
-	away  bool // in its interruption
-
-	otherDue float64 // bytes of other apps not yet made a packet
-	stats    Stats
-	events   Events
-
-	delivered        []Delivery
-	dropped, pending []Packet // pending is for the next Output
-}
-
-// Stats counts since the start. Bytes of packets only: no radio headers, no
-// other apps.
-//
-//	BytesIn = BytesDelivered + BytesDropped + BytesQueued + BytesInFlight
-type Stats struct {
-	BytesIn, BytesDelivered, BytesDropped int64
-	// BytesQueued has not reached the base station in full, BytesInFlight has
-	// not reached the far end. A packet counts with all its bytes.
-	BytesQueued, BytesInFlight                   int64
-	PacketsIn, PacketsDelivered, PacketsInFlight int64
-	// PhoneDrops did not fit into the phone's buffer or were dropped by a
-	// handover, PathDrops were lost behind the radio.
-	PhoneDrops, PathDrops int64
-	// Grants are first transmissions, with GrantBytes in all.
-	Grants, GrantBytes int64
-	Retransmissions    int64
-	SRs, BSRs          int64
+	Phone
 }
 
 // New makes a cell. Every error wraps ErrConfig.
@@ -76,281 +16,31 @@ func New(cfg Config) (*Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream := func(id uint64) *rand.Rand { return rand.New(rand.NewPCG(cfg.Seed, id)) }
-	phase := stream(seedPhase)
-	ttis := func(d time.Duration) int64 { return int64(d / tti) }
-	air := newAir(cfg, stream(seedMobility))
-	c := &Cell{
-		cfg:   cfg,
-		now:   cfg.Start,
-		air:   air,
-		phone: buffer{limit: cfg.BufferBytes},
-		bsr: bsrState{
-			period:   ttis(cfg.BSRPeriod),
-			retx:     ttis(cfg.RetxBSR),
-			srPeriod: ttis(cfg.SRPeriod),
-			srPhase:  phase.Int64N(ttis(cfg.SRPeriod)),
-			extended: cfg.ExtendedBSR,
-		},
-		station: station{
-			air:        air,
-			reportTTIs: int64(cfg.ReportTTIs),
-			grantTTIs:  int64(cfg.GrantTTIs),
-			srGrant:    cfg.SRGrantBytes,
-			extended:   cfg.ExtendedBSR,
-			granted:    -1,
-			last:       -1,
-		},
-		harq: harq{bler: cfg.BLER, rng: stream(seedHARQ), rlc: cfg.RLC, rlcRNG: stream(seedRLC)},
-		path: newPath(cfg.Path, cfg.Start, stream(seedPath)),
-		log: modemLog{
-			cfg:   cfg.Telemetry,
-			rng:   stream(seedTelemetry),
-			first: phase.Int64N(ttiWrap),
-			pci:   firstPCI,
-			start: cfg.Start,
-			// The faults' numbers are drawn only where there are faults.
-			faults: newFaults(cfg.Telemetry.Faults, cfg.Start, stream(seedFaults)),
-		},
+	if err := cfg.checkCapacity(); err != nil {
+		return nil, err
 	}
-	if cfg.BSRPeriod == diag.Infinite {
-		c.bsr.period = -1
-	}
-	c.log.configure(cfg.Start, cfg.BSRPeriod, cfg.RetxBSR)
+	c := &Cell{}
+	c.Phone = *newPhone(cfg, c)
 	return c, nil
-}
-
-// Enqueue puts a packet into the phone's buffer. It is sent from the first TTI
-// on that begins after now. False means that the buffer was full (or that Size
-// is not positive): the packet is lost, and also in the next Output.Dropped.
-func (c *Cell) Enqueue(now time.Time, p Packet) bool {
-	c.run(now)
-	c.stats.PacketsIn++
-	c.stats.BytesIn += int64(max(p.Size, 0))
-	before := c.phone.bytes
-	if !c.phone.push(queued{Packet: p, at: c.now}) {
-		c.stats.PhoneDrops++
-		c.drop(p)
-		return false
-	}
-	c.stats.BytesQueued += int64(p.Size)
-	c.bsr.onData(before)
-	return true
-}
-
-// RunTo runs every TTI that began by now, as Enqueue does, and keeps what comes
-// out for the next Advance: Backlog is then that of now.
-func (c *Cell) RunTo(now time.Time) { c.run(now) }
-
-// Advance runs every TTI that began by now and returns what arrived by now. A
-// time before the last one counts as the last one.
-func (c *Cell) Advance(now time.Time) Output {
-	c.run(now)
-	clear(c.delivered)
-	c.delivered = c.delivered[:0]
-	for q := &c.path.out; q.n > 0 && !q.front().At.After(c.now); {
-		d := q.pop()
-		c.stats.PacketsInFlight--
-		c.stats.BytesInFlight -= int64(d.Size)
-		c.stats.PacketsDelivered++
-		c.stats.BytesDelivered += int64(d.Size)
-		c.delivered = append(c.delivered, d)
-	}
-	clear(c.dropped)
-	c.dropped, c.pending = c.pending, c.dropped[:0]
-	out := Output{Delivered: c.delivered, Dropped: c.dropped}
-	out.Records, out.Diag = c.log.read(c.now)
-	return out
-}
-
-// NextTimeout is when Advance has something to do next: the next TTI while
-// anything is queued or under way on the radio, else the next arrival of a
-// packet or of telemetry. Zero means not before the next Enqueue.
-func (c *Cell) NextTimeout() time.Time {
-	var t time.Time
-	sooner := func(u time.Time) {
-		if t.IsZero() || u.Before(t) {
-			t = u
-		}
-	}
-	if !c.idle() {
-		sooner(c.begin(c.next))
-	}
-	if at, ok := c.path.nextTimeout(); ok {
-		sooner(at)
-	}
-	if at, ok := c.log.nextRead(); ok {
-		sooner(at)
-	}
-	if !t.IsZero() {
-		t = later(t, c.now)
-	}
-	return t
 }
 
 // Capacity is the trace the cell runs on, without handovers and outages.
 func (c *Cell) Capacity() Trace { return c.cfg.Capacity }
 
-// CapacityBps is the mean capacity over the window that ends at now, in bit/s,
-// handovers and outages included.
-func (c *Cell) CapacityBps(now time.Time, window time.Duration) int {
-	to := now.Sub(c.cfg.Start)
-	return c.air.meanBps(to-window, to)
-}
-
-// Backlog is the bytes in the phone that wait for their first transmission,
-// other apps' included.
-func (c *Cell) Backlog() int { return c.phone.bytes }
-
-// QueueDelay is how long the packet at the head of the phone's queue has been
-// there; 0 when it is empty.
-func (c *Cell) QueueDelay(now time.Time) time.Duration {
-	if c.phone.q.n == 0 {
-		return 0
-	}
-	return max(now.Sub(c.phone.q.front().at), 0)
-}
-
-// Stats returns the counters.
-func (c *Cell) Stats() Stats { return c.stats }
-
-// begin is the time TTI k begins.
-func (c *Cell) begin(k int64) time.Time { return c.cfg.Start.Add(time.Duration(k) * tti) }
-
-// run does everything that was due by now.
-func (c *Cell) run(now time.Time) {
-	c.now = later(c.now, now)
-	c.runTTIs()
-	c.path.serve(c.now)
-	c.lostOnPath()
-}
-
-// runTTIs steps through the TTIs that began by now.
-func (c *Cell) runTTIs() {
-	last := int64(c.now.Sub(c.cfg.Start) / tti)
+// runTo steps through the slots that began by now.
+func (c *Cell) runTo(now time.Time) time.Time {
+	last := c.frame.slots(now.Sub(c.cfg.Start))
 	for ; c.next <= last; c.next++ {
 		if c.idle() {
 			c.skip(last)
-			return
+			break
 		}
-		c.step(c.next)
-	}
-}
-
-// idle says that TTIs change nothing until the next Enqueue. A skipped TTI
-// must leave no trace: run in one go or ms by ms, the result is the same.
-func (c *Cell) idle() bool {
-	return c.phone.bytes == 0 && c.station.idle() && c.harq.blocks.n == 0 &&
-		c.next > c.station.granted && c.log.idle() && c.cfg.OtherAppsBps == 0
-}
-
-// step is TTI k.
-func (c *Cell) step(k int64) {
-	c.move(k)
-	c.log.expire(c.begin(k + 1))
-	c.otherApps(k)
-	if c.harq.wake(k) && c.phone.bytes == 0 {
-		c.bsr.onData(0)
-	}
-	c.station.schedule(k, c.harq.busy(k+c.station.grantTTIs))
-	c.bsr.onTTI(k, c.phone.bytes+c.harq.ready)
-	switch grant := c.station.plan.get(k); {
-	case c.harq.busy(k):
-		c.retransmit(k)
-	case grant > 0:
-		c.transmit(k, grant)
-	case c.bsr.wantsSR(k) && k >= c.station.granted && !c.air.off(k):
-		c.stats.SRs++
-		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, sr: true})
-	}
-	c.deliver(c.begin(k + 1))
-}
-
-// otherApps puts their packets in that came up since the TTI before.
-func (c *Cell) otherApps(k int64) {
-	c.otherDue += float64(c.cfg.OtherAppsBps) / 8000
-	for ; c.otherDue >= otherPacket; c.otherDue -= otherPacket {
-		before := c.phone.bytes
-		if c.phone.push(queued{Packet: Packet{Size: otherPacket}, at: c.begin(k), other: true}) {
-			c.bsr.onData(before)
+		c.open(c.next)
+		for _, ahead := range c.frame.targets[c.next%c.frame.n] {
+			air := c.next + ahead
+			c.station.schedule(c.next, air, c.harq.busy(air))
 		}
+		c.send(c.next)
 	}
-}
-
-// transmit sends a new block.
-func (c *Cell) transmit(k int64, size int) {
-	data, ce, padding := c.bsr.fill(k, size, c.phone.bytes+c.harq.ready)
-	again := c.harq.carry(c.harq.next(), data)
-	packets := c.phone.take(data-again, c.begin(k+1), &c.harq.onAir)
-	c.stats.Grants++
-	c.stats.GrantBytes += int64(size)
-	if ce.present() {
-		c.stats.BSRs++
-	}
-	n := c.harq.add(block{report: report{air: k, ce: ce}, size: size, data: data, packets: packets})
-	c.log.onBlock(c.begin(k+1), k, size, padding, ce)
-	c.send(k, n)
-}
-
-// retransmit repeats the block of this TTI's process, unless the cell has no
-// room at all: then 8 TTIs later.
-func (c *Cell) retransmit(k int64) {
-	if c.air.bytes(k) == 0 {
-		return
-	}
-	b := c.harq.pending(k)
-	c.stats.Retransmissions++
-	c.log.onRetx(c.begin(k+1), k, b.size, b.sent)
-	c.send(k, c.harq.proc[k%harqRTT]-1)
-}
-
-func (c *Cell) send(k, number int64) {
-	if c.harq.send(k, number) {
-		r := c.harq.block(number).report
-		r.at = k + c.station.reportTTIs
-		c.station.reports.push(r)
-	}
-}
-
-// deliver hands on to the path what the base station has in order at a time.
-func (c *Cell) deliver(at time.Time) {
-	for {
-		packets, ok := c.harq.handOn()
-		if !ok {
-			return
-		}
-		for range packets {
-			q := c.harq.onAir.pop()
-			if q.other {
-				continue
-			}
-			c.stats.BytesQueued -= int64(q.Size)
-			ok := c.path.push(at, q)
-			c.stats.PacketsInFlight++
-			c.stats.BytesInFlight += int64(q.Size)
-			c.lostOnPath()
-			if !ok {
-				c.dropOnPath(q.Packet)
-			}
-		}
-	}
-}
-
-// lostOnPath collects what the path lost after it had taken it.
-func (c *Cell) lostOnPath() {
-	for c.path.lost.n > 0 {
-		c.dropOnPath(c.path.lost.pop().Packet)
-	}
-}
-
-func (c *Cell) dropOnPath(p Packet) {
-	c.stats.PacketsInFlight--
-	c.stats.BytesInFlight -= int64(p.Size)
-	c.stats.PathDrops++
-	c.drop(p)
-}
-
-func (c *Cell) drop(p Packet) {
-	c.stats.BytesDropped += int64(max(p.Size, 0))
-	c.pending = append(c.pending, p)
+	return now
 }

@@ -118,7 +118,7 @@ func TestStepDown(t *testing.T) {
 // audit checks the books of a cell against the outputs that it is fed.
 type audit struct {
 	t                            *testing.T
-	c                            *Cell
+	c                            *Phone
 	in, delivered, dropped, last int64
 	packets                      int
 	at                           time.Time
@@ -218,7 +218,7 @@ func TestNeverDeadlocksAndKeepsTheBooks(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 99))
 			cfg := randomConfig(rng)
-			a := &audit{t: t, c: mustNew(t, cfg)}
+			a := &audit{t: t, c: &mustNew(t, cfg).Phone}
 			id := int64(0)
 			ms, on := 0, true
 			for ms < 5000 {

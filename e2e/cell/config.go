@@ -23,8 +23,12 @@ type Config struct {
 	// handovers, path loss and jitter, telemetry faults. Each has its own
 	// stream of numbers, so that one leaves the others alone.
 	Seed uint64
+	// Radio is the air interface; LTEFDD. What is said of TTIs below holds for
+	// its slots.
+	Radio Radio
 	// Capacity is what this phone can send, per TTI on air, headers of RLC
-	// and MAC included. At most 65,535 bytes a TTI.
+	// and MAC included; an uplink slot of TDD has what came up since the one
+	// before. At most 65,535 bytes a TTI, 262,143 a slot of NR.
 	Capacity Trace
 
 	// BSRPeriod is periodicBSR-Timer, whole milliseconds or diag.Infinite; 5 ms.
@@ -43,10 +47,11 @@ type Config struct {
 	// 64 it counts as 64.
 	SRGrantBytes int
 
-	// ReportTTIs is from a report or request on air to the scheduler; 4.
+	// ReportTTIs is from a report or request on air to the scheduler; 4, NRFDD 3.
 	ReportTTIs int
-	// GrantTTIs is from the scheduler's grant to the PUSCH; 4.
-	// TS 36.213 8 (FDD: n+4).
+	// GrantTTIs is from the scheduler's grant to the PUSCH; 4, NRFDD 3.
+	// TS 36.213 8 (FDD: n+4). With TDD it is the least: the grant goes out in
+	// the last slot downlink that is so far ahead (k2 of TS 38.214 6.1.2.1).
 	GrantTTIs int
 
 	// BufferBytes is the phone's buffer, drop-tail; 1.5 MB.
@@ -137,15 +142,10 @@ type TelemetryConfig struct {
 
 const (
 	tti = time.Millisecond
-	// maxTB is the largest transport block that B139 and B064 can show.
-	maxTB = 1<<16 - 1
 	// minTB is the smallest grant. Capacity that comes in smaller pieces is
 	// saved up, as a scheduler gives a block now and then instead of a few
 	// bytes each TTI.
 	minTB = 64
-	// maxLag bounds ReportTTIs and GrantTTIs: the scheduler must know whether
-	// the TTI it grants is taken by a retransmission.
-	maxLag = harqRTT - 1
 )
 
 // withDefaults fills in the defaults and checks the limits.
@@ -154,8 +154,9 @@ func (c Config) withDefaults() (Config, error) {
 	setDuration(&c.RetxBSR, 320*time.Millisecond)
 	setDuration(&c.SRPeriod, 20*time.Millisecond)
 	setInt(&c.SRGrantBytes, 512)
-	setInt(&c.ReportTTIs, 4)
-	setInt(&c.GrantTTIs, 4)
+	radio, _ := c.Radio.traits()
+	setInt(&c.ReportTTIs, radio.report)
+	setInt(&c.GrantTTIs, radio.grant)
 	setInt(&c.BufferBytes, 1_500_000)
 	setDuration(&c.Path.Delay, 25*time.Millisecond)
 	c.RLC.setDefaults()
@@ -192,29 +193,51 @@ func setInt(n *int, def int) {
 	}
 }
 
-func (c Config) validate() error {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
-	}
-	wholeMs := func(d time.Duration) bool { return d >= tti && d <= time.Minute && d%tti == 0 }
+// bad makes an error of New and its like.
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
+}
+
+// checkCapacity is for a phone whose capacity is a trace.
+func (c Config) checkCapacity() error {
 	peak, some := c.Capacity.peak()
+	if !some {
+		return bad("no capacity: trace %q carries nothing", c.Capacity.Name)
+	}
+	radio, _ := c.Radio.traits()
+	// A slot of TDD has several milliseconds' bytes.
+	slot := peak
+	if f := newFrame(c.Radio, 1); f.ups < f.n {
+		slot = peak * int(f.n*f.micros()/f.ups+1999) / 1000
+	}
+	highest := c.highestFactor()
 	switch {
+	case slot > radio.maxTB:
+		return bad("trace %q has %d bytes in one TTI, more than a transport block of %v can hold (%d)", c.Capacity.Name, slot, c.Radio, radio.maxTB)
+	case highest != 1 && float64(slot+1)*highest > float64(radio.maxTB):
+		return bad("a handover to %v of the rate makes more of trace %q than a transport block can hold (%d)", highest, c.Capacity.Name, radio.maxTB)
+	}
+	return nil
+}
+
+func (c Config) validate() error {
+	wholeMs := func(d time.Duration) bool { return d >= tti && d <= time.Minute && d%tti == 0 }
+	radio, ok := c.Radio.traits()
+	switch {
+	case !ok:
+		return bad("radio %d", c.Radio)
 	case c.Start.IsZero():
 		return bad("no start time")
-	case !some:
-		return bad("no capacity: trace %q carries nothing", c.Capacity.Name)
-	case peak > maxTB:
-		return bad("trace %q has %d bytes in one TTI, more than an LTE transport block can hold (%d)", c.Capacity.Name, peak, maxTB)
 	case !wholeMs(c.BSRPeriod) && c.BSRPeriod != diag.Infinite:
 		return bad("BSR period %v is not whole milliseconds from 1 ms to 1 min", c.BSRPeriod)
 	case !wholeMs(c.RetxBSR):
 		return bad("retx BSR timer %v is not whole milliseconds from 1 ms to 1 min", c.RetxBSR)
 	case !wholeMs(c.SRPeriod):
 		return bad("SR period %v is not whole milliseconds from 1 ms to 1 min", c.SRPeriod)
-	case c.SRGrantBytes < 0 || c.SRGrantBytes > maxTB:
+	case c.SRGrantBytes < 0 || c.SRGrantBytes > radio.maxTB:
 		return bad("SR grant of %d bytes", c.SRGrantBytes)
-	case c.ReportTTIs < 1 || c.ReportTTIs > maxLag || c.GrantTTIs < 1 || c.GrantTTIs > maxLag:
-		return bad("lags of %d and %d TTIs are not within 1..%d", c.ReportTTIs, c.GrantTTIs, maxLag)
+	case c.ReportTTIs < 1 || c.ReportTTIs > radio.maxLag || c.GrantTTIs < 1 || c.GrantTTIs > radio.maxLag:
+		return bad("lags of %d and %d TTIs are not within 1..%d", c.ReportTTIs, c.GrantTTIs, radio.maxLag)
 	case c.BufferBytes < 0 || c.BufferBytes > 1<<30:
 		return bad("buffer of %d bytes", c.BufferBytes)
 	case !(c.BLER >= 0 && c.BLER <= 0.5): // also catches NaN
@@ -225,7 +248,7 @@ func (c Config) validate() error {
 	if err := c.RLC.validate(bad); err != nil {
 		return err
 	}
-	if err := c.validateMobility(peak, bad); err != nil {
+	if err := c.validateMobility(bad); err != nil {
 		return err
 	}
 	if err := c.Path.validate(bad); err != nil {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// Package cell is the uplink of one phone in an LTE cell, stepped in virtual
-// time: packets go in at the phone, come out at the far end of the path, and
-// the records that the phone's modem would log come out beside them.
+// Package cell is the uplink of phones in a mobile cell, stepped in virtual
+// time: packets go in at a phone, come out at the far end of its path, and the
+// records that the phone's modem would log come out beside them. A Cell has one
+// phone, whose capacity is a trace; a Shared has many, and a scheduler that
+// divides its resource blocks between them and background users.
 //
 //	Enqueue ─> RLC queue ─> PUSCH ─────> HARQ ─> backhaul ─> Advance: Delivered
 //	             │   ▲        │ BSR        (path.go)
@@ -11,15 +13,20 @@
 //	                                         at the time on air
 //	PUSCH, BSR ─> modem log (B139, B064) ─> diagnostic port ─> Records or Diag
 //
-// One step is one TTI of 1 ms. TTI k is on air from Start+k ms to Start+(k+1)
-// ms. A report on air in TTI n is known to the base station's scheduler in
-// n+4, whose grants are on air from n+8 on: the response lag of LTE FDD.
+// One step is one slot of the radio: LTE FDD's TTI of 1 ms unless Config.Radio
+// says otherwise. TTI k is on air from Start+k ms to Start+(k+1) ms. A report on
+// air in TTI n is known to the base station's scheduler in n+4, whose grants are
+// on air from n+8 on: the response lag of LTE FDD.
+//
+//	Cell    capacity Trace ──────────────────────> all of a slot to its phone
+//	Shared  SNR, fading ─> CQI ─> MCS ─> bytes an RB ┐
+//	        reports of all users ─> Scheduler ───────┴─> RBs of a slot to each
 //
 // What is off unless asked for: handovers and outages, RLC recovery of lost
 // blocks, a path with CoDel, bursts of loss, reordering, changing rate and
 // delay, faults of the telemetry. Each draws its own random numbers, so that
-// turning one on leaves the rest of a run as it was. Return is a path alone, for
-// what goes back to the phone's side.
+// turning one on leaves the rest of a run as it was. Wire is a path alone, for
+// what goes back to the phone's side and for a backhaul of several radios.
 //
 // # Files
 //
@@ -33,14 +40,19 @@
 //	air.go        trace, handovers, outages     handover.go  what a handover does
 //	path.go       from base station to far end  path_rate.go  its bottleneck's rate
 //	path_codel.go its queue under CoDel         path_impair.go  loss, order, delay
-//	path_return.go  Return                      cell.go    Cell: the loop
+//	path_wire.go  Wire: a path alone            phone.go   Phone: what one does in a slot
+//	radio.go   Radio: slots and patterns        cell.go    Cell: a phone alone
+//	shared.go  Shared: many phones              schedule.go  Scheduler
+//	link.go    SNR, fading, MCS                 tbs.go, tbs_lte.go  transport block sizes
+//	traffic.go background users                 saturated.go  who always has data
+//	future.go  what is to come
 //	telemetry.go  modem log and its delays      telemetry_faults.go  what goes wrong
 //
 // # Units and concurrency
 //
-// Sizes are bytes, rates bit/s, times as in package time. A Cell has no clock
-// and no goroutine, is not safe for concurrent use, and behaves the same for
-// the same Config and the same calls.
+// Sizes are bytes, rates bit/s, times as in package time. Cells have no clock
+// and no goroutine, are not safe for concurrent use, and behave the same for
+// the same configuration and the same calls.
 //
 // # Deviations
 //
@@ -66,4 +78,7 @@
 //     each time this was too little. Without that a burst that outruns its
 //     own report waits for retxBSR-Timer (320 ms); operators' schedulers keep
 //     small grants coming for the same reason.
+//   - In a Shared cell RBs need not be next to each other, the channel is the
+//     same in all of them and known without error every few milliseconds, and
+//     nobody interferes: what it is wrong about is in Config.BLER.
 package cell

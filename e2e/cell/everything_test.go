@@ -70,7 +70,7 @@ func TestEverythingKeepsTheBooks(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 97))
 			cfg := richConfig(rng)
-			a := &audit{t: t, c: mustNew(t, cfg), overtake: cfg.Path.Reorder.Share > 0, overfull: true}
+			a := &audit{t: t, c: &mustNew(t, cfg).Phone, overtake: cfg.Path.Reorder.Share > 0, overfull: true}
 			id := int64(0)
 			ms, on := 0, true
 			for ms < 5000 {
@@ -203,7 +203,7 @@ func TestEverythingAllocs(t *testing.T) {
 			t.Errorf("encoded %v: %v allocations per second of traffic", encoded, n)
 		}
 	}
-	r, err := NewReturn(ReturnConfig{Start: t0(), Path: PathConfig{RateBps: 1_000_000, AQM: CoDel, Delay: 20 * tti, Loss: 0.01, JitterMax: tti}})
+	r, err := NewWire(WireConfig{Start: t0(), Path: PathConfig{RateBps: 1_000_000, AQM: CoDel, Delay: 20 * tti, Loss: 0.01, JitterMax: tti}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestEverythingAllocs(t *testing.T) {
 	second()
 	second()
 	if n := testing.AllocsPerRun(5, second); n > 0 && !raceEnabled {
-		t.Errorf("return path: %v allocations per second of traffic", n)
+		t.Errorf("wire: %v allocations per second of traffic", n)
 	}
 }
 

@@ -4,52 +4,58 @@ package cell
 
 import "github.com/gbrcc/gbrcc/modemlink/diag"
 
-// horizon is how many TTIs of grants the base station remembers: more than a
-// block can be on its way (four transmissions 8 TTIs apart and both lags).
-const horizon = 64
+// horizon is how many slots of grants the base station remembers: more than a
+// block can be on its way (four transmissions a round trip apart and both lags).
+const horizon = 128
 
-// slot is the plan for one TTI on air.
+// slot is the plan for one slot on air.
 type slot struct {
 	air   int64
 	grant int // transport block size, 0 for none
+	rbs   int // in a cell with several phones
 }
 
 // plan holds the slots around now; a slot that nobody wrote is empty.
 type plan [horizon]slot
 
-func (p *plan) get(air int64) int {
+func (p *plan) get(air int64) slot {
 	if s := p[air&(horizon-1)]; s.air == air {
-		return s.grant
+		return s
 	}
-	return 0
+	return slot{air: air}
 }
 
-func (p *plan) set(air int64, grant int) { p[air&(horizon-1)] = slot{air, grant} }
+func (p *plan) set(s slot) { p[s.air&(horizon-1)] = s }
 
 // report is what the base station learns from a decoded block or from an SR.
 type report struct {
-	at  int64 // TTI in which the scheduler knows
-	air int64 // TTI in which it was sent
+	at  int64 // slot in which the scheduler knows
+	air int64 // slot in which it was sent
 	ce  ce
 	sr  bool
+	// waiting is what the phone has by a report outside of blocks, -1 for none;
+	// see SharedConfig.IdealBSR.
+	waiting int
 }
 
 // station is the scheduler of the base station, as far as this phone sees it.
 type station struct {
 	air        *air
 	reportTTIs int64
-	grantTTIs  int64
 	srGrant    int
 	extended   bool
 
 	reports ring[report]
 	plan    plan
-	granted int64 // newest TTI with a grant
+	granted int64 // newest slot with a grant
 	last    int64 // air time of the newest BSR
 	pending int   // bytes known to wait and not granted yet
 	blind   int   // bytes to grant on a request
 	polls   int   // in a row, without a BSR in return
 	saved   int   // capacity too small for a block, see minTB
+	// greedy takes the phone for one that has data without end.
+	greedy bool
+	ideal  heldReport // SharedConfig.IdealBSR
 }
 
 // idle says that the scheduler has nothing to do until the phone speaks.
@@ -57,34 +63,88 @@ func (b *station) idle() bool {
 	return b.pending == 0 && b.blind == 0 && b.reports.n == 0
 }
 
-// schedule runs in TTI k: reads what has arrived and grants TTI k+grantTTIs.
-// busy says that the phone retransmits in that one.
-func (b *station) schedule(k int64, busy bool) {
-	for b.reports.n > 0 && b.reports.front().at <= k {
-		b.on(b.reports.pop(), k)
-	}
-	air := k + b.grantTTIs
+// schedule runs in slot k: reads what has arrived and grants slot air, all of
+// which is this phone's. busy says that the phone retransmits in that one.
+func (b *station) schedule(k, air int64, busy bool) {
+	b.listen(k)
 	avail := b.available(air)
 	if avail == 0 || busy {
 		return
 	}
+	if need := b.need(); need > 0 {
+		b.grant(slot{air: air, grant: min(max(need, minTB), avail)})
+	}
+}
+
+// listen reads what has arrived by slot k.
+func (b *station) listen(k int64) {
+	for b.reports.n > 0 && b.reports.front().at <= k {
+		b.on(b.reports.pop(), k)
+	}
+	if b.ideal.due(k) {
+		b.pending = b.ideal.read(k)
+	}
+}
+
+// heldReport is the newest report outside of blocks; the station reads one every
+// period, and at once after one of nothing.
+type heldReport struct {
+	on      bool
+	period  int64 // slots
+	fresh   bool  // not read yet
+	waiting int
+	readAt  int64
+	last    int // as read
+}
+
+// due says whether the report is read in slot k.
+func (h *heldReport) due(k int64) bool {
+	return h.fresh && (h.last == 0 || k >= h.readAt+h.period)
+}
+
+// read returns what is waiting.
+func (h *heldReport) read(k int64) int {
+	h.fresh, h.readAt, h.last = false, k, h.waiting
+	return h.waiting
+}
+
+// need is the transport block that would take all that the phone is known to
+// have; 0 for none.
+func (b *station) need() int {
 	switch {
+	case b.greedy:
+		return anything
+	case b.pending > 0 && b.ideal.on:
+		return b.pending + idealExtra
 	case b.pending > 0:
-		g := min(max(b.pending+headerBytes+bsrBytes, minTB), avail)
-		b.grant(air, g)
-		b.pending = max(b.pending-(g-headerBytes), 0)
-	case b.blind > 0:
-		b.grant(air, min(max(b.blind, minTB), avail))
+		return b.pending + headerBytes + bsrBytes
+	default:
+		return b.blind
+	}
+}
+
+const (
+	// anything is more than any block.
+	anything = 1 << 24
+	// idealExtra is what the reference adds to a report.
+	idealExtra = 8
+)
+
+// grant gives a block in slot air, which comes off what the phone needs.
+func (b *station) grant(s slot) {
+	b.plan.set(s)
+	b.granted = s.air
+	switch {
+	case b.pending > 0 && b.ideal.on:
+		b.pending = max(b.pending-s.grant, 0)
+	case b.pending > 0:
+		b.pending = max(b.pending-(s.grant-headerBytes), 0)
+	default:
 		b.blind = 0
 	}
 }
 
-func (b *station) grant(air int64, size int) {
-	b.plan.set(air, size)
-	b.granted = air
-}
-
-// available is the capacity of a TTI, with what earlier ones had too little of.
+// available is the capacity of a slot, with what earlier ones had too little of.
 func (b *station) available(air int64) int {
 	n := b.air.bytes(air) + b.saved
 	b.saved = 0
@@ -92,13 +152,19 @@ func (b *station) available(air int64) int {
 		b.saved = n
 		return 0
 	}
-	return min(n, maxTB)
+	return min(n, b.air.frame.maxTB)
 }
 
 func (b *station) on(r report, k int64) {
+	if b.ideal.on {
+		if r.waiting >= 0 {
+			b.ideal.waiting, b.ideal.fresh = r.waiting, true
+		}
+		return
+	}
 	granted := 0
-	for a := max(r.air+1, k+b.grantTTIs-horizon); a < k+b.grantTTIs; a++ {
-		if g := b.plan.get(a); g > 0 {
+	for a := max(r.air+1, k-b.air.frame.lookback); a <= b.granted; a++ {
+		if g := b.plan.get(a).grant; g > 0 {
 			granted += g - headerBytes
 		}
 	}

@@ -67,7 +67,7 @@ type Events struct {
 }
 
 // Events returns the counters of the optional parts.
-func (c *Cell) Events() Events {
+func (c *Phone) Events() Events {
 	e := c.events
 	e.Handovers, e.BlocksLost, e.CoDelDrops = int64(c.visit), c.harq.lost, c.path.codel.drops
 	return e
@@ -105,15 +105,23 @@ const (
 	maxAt = 1000 * time.Hour
 )
 
-func (c Config) validateMobility(peak int, bad func(string, ...any) error) error {
+// highestFactor is the best cell there may be, or 1.
+func (c Config) highestFactor() float64 {
+	highest := 1.0
+	for _, h := range c.Handovers {
+		highest = max(highest, h.RateFactor)
+	}
+	return max(highest, c.RandomHandovers.Highest)
+}
+
+func (c Config) validateMobility(bad func(string, ...any) error) error {
 	factor := func(f float64) bool { return f >= 0.01 && f <= 100 } // false for NaN
-	last, highest := tti, 1.0
+	last := tti
 	for _, h := range c.Handovers {
 		if h.At < last || h.At > maxAt || h.Interruption < tti || h.Interruption > maxAway || !factor(h.RateFactor) {
 			return bad("handover %+v: they must not overlap, begin at 1 ms or later, take 1 ms..1 h and leave 0.01..100 of the rate", h)
 		}
 		last = h.At + h.Interruption + tti
-		highest = max(highest, h.RateFactor)
 	}
 	last = 0
 	for _, o := range c.Outages {
@@ -135,16 +143,12 @@ func (c Config) validateMobility(peak int, bad func(string, ...any) error) error
 		case !(r.Flush >= 0 && r.Flush <= 1):
 			return bad("a share of %v flushing handovers", r.Flush)
 		}
-		highest = max(highest, r.Highest)
-	}
-	if float64(peak+1)*highest > maxTB {
-		return bad("a handover to %v of the rate makes more of trace %q than a transport block can hold (%d)", highest, c.Capacity.Name, maxTB)
 	}
 	return nil
 }
 
-// skip jumps over idle TTIs up to last: handovers in there interrupt nothing.
-func (c *Cell) skip(last int64) {
+// skip jumps over idle slots up to last: handovers in there interrupt nothing.
+func (c *Phone) skip(last int64) {
 	c.next = last + 1
 	if n := c.air.visit(last); n != c.visit {
 		c.visit = n
@@ -154,8 +158,8 @@ func (c *Cell) skip(last int64) {
 	}
 }
 
-// move runs the handovers that begin or end in TTI k.
-func (c *Cell) move(k int64) {
+// move runs the handovers that begin or end in slot k.
+func (c *Phone) move(k int64) {
 	if c.air.plain() {
 		return
 	}
@@ -171,7 +175,7 @@ func (c *Cell) move(k int64) {
 
 // leave is the beginning of a handover: MAC is reset, RLC re-established.
 // TS 36.331 5.3.5.4.
-func (c *Cell) leave(v visit, k int64) {
+func (c *Phone) leave(v visit, k int64) {
 	c.log.move(c.begin(k), v)
 	c.station.reset()
 	if v.keep {
@@ -186,7 +190,7 @@ func (c *Cell) leave(v visit, k int64) {
 }
 
 // join is the end of it: random access brings the first grant.
-func (c *Cell) join(k int64) {
+func (c *Phone) join(k int64) {
 	if c.phone.bytes == 0 {
 		return
 	}
@@ -196,7 +200,7 @@ func (c *Cell) join(k int64) {
 }
 
 // flush drops the packets of a queue.
-func (c *Cell) flush(q *ring[queued]) {
+func (c *Phone) flush(q *ring[queued]) {
 	for q.n > 0 {
 		p := q.pop()
 		if p.other {

@@ -125,7 +125,7 @@ func TestFirstGrantAfterHandover(t *testing.T) {
 
 func TestRandomHandovers(t *testing.T) {
 	cfg := Config{Capacity: Constant(8e6), RandomHandovers: RandomHandovers{PerMinute: 4}}
-	a := newAir(mustNew(t, cfg).cfg, mustNew(t, cfg).air.rng)
+	a := newAir(mustNew(t, cfg).cfg, newFrame(LTEFDD, 4), mustNew(t, cfg).air.rng)
 	const minutes = 200
 	a.extend(minutes * 60_000)
 	n := len(a.visits) - 1

@@ -2,11 +2,15 @@
 
 package cell
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/gbrcc/gbrcc/modemlink/diag"
+)
 
 const (
-	// harqRTT is the distance of a transmission and its repetition, and the
-	// number of processes (TS 36.213 8: FDD, synchronous).
+	// harqRTT is the distance of a transmission and its repetition on LTE, and
+	// the number of processes (TS 36.213 8: FDD, synchronous).
 	harqRTT = 8
 	// maxTransmissions of one block; the last one succeeds, but for
 	// RLCConfig.Loss.
@@ -17,6 +21,7 @@ const (
 type block struct {
 	report  report // for the scheduler, once decoded
 	size    int
+	rbs     int // in a cell with several phones
 	data    int // bytes of it that are packets'
 	packets int // whose last byte is in it
 	sent    int // transmissions so far
@@ -29,12 +34,14 @@ type block struct {
 // harq carries blocks to the base station. RLC hands the packets on in order,
 // so those behind a block in error wait for it.
 type harq struct {
+	frame  *frame
+	report int64 // slots until the base station knows of an error
 	bler   float64
 	rng    *rand.Rand
 	blocks ring[block]
-	popped int64          // blocks handed on, numbers those in the ring
-	proc   [harqRTT]int64 // 1 + number of the block each process repeats, or 0
-	onAir  ring[queued]   // packets of blocks, in order
+	popped int64        // blocks handed on, numbers those in the ring
+	again  repeats      // which block a slot repeats
+	onAir  ring[queued] // packets of blocks, in order
 
 	rlc     RLCConfig
 	rlcRNG  *rand.Rand
@@ -44,12 +51,46 @@ type harq struct {
 	lost    int64 // blocks so far
 }
 
-// busy says whether TTI k is taken by a retransmission.
-func (h *harq) busy(k int64) bool { return h.proc[k%harqRTT] != 0 }
+// repeats says which block a slot on air repeats.
+type repeats [horizon]struct {
+	air    int64
+	number int64 // of the block, plus 1
+}
 
-// pending is the block that TTI k repeats; busy must be true.
-func (h *harq) pending(k int64) *block {
-	return h.block(h.proc[k%harqRTT] - 1)
+// busy says whether slot k is taken by a retransmission.
+func (h *harq) busy(k int64) bool { return h.due(k) >= 0 }
+
+// due is the number of the block that slot k repeats, -1 for none.
+func (h *harq) due(k int64) int64 {
+	if r := h.again[k&(horizon-1)]; r.air == k {
+		return r.number - 1
+	}
+	return -1
+}
+
+// repeat has a block sent again that failed in slot k: 8 later on LTE, else in
+// the first slot that can be granted once the base station knows.
+func (h *harq) repeat(k, number int64) {
+	if h.frame.rat == diag.LTE {
+		h.book(k+harqRTT, number)
+		return
+	}
+	air := h.frame.chance(k + h.report)
+	for h.busy(air) {
+		air = h.frame.after(air)
+	}
+	h.book(air, number)
+}
+
+// book has slot air repeat a block.
+func (h *harq) book(air, number int64) {
+	h.again[air&(horizon-1)] = struct{ air, number int64 }{air, number + 1}
+}
+
+// postpone moves a repetition to a later slot than air.
+func (h *harq) postpone(air, number int64) {
+	h.book(air, -1)
+	h.repeat(air, number)
 }
 
 // block is a block by its number, which must be in the ring.
@@ -58,16 +99,16 @@ func (h *harq) block(number int64) *block { return h.blocks.at(int(number - h.po
 // next is the number of the next new block.
 func (h *harq) next() int64 { return h.popped + int64(h.blocks.n) }
 
-// send transmits b, which is in the ring, in TTI k and says whether it was
-// decoded.
-func (h *harq) send(k int64, number int64) bool {
+// send transmits a block, which is in the ring, in slot k and says whether it
+// was decoded.
+func (h *harq) send(k, number int64) bool {
 	b := h.block(number)
 	b.sent++
 	if b.doomed {
-		h.proc[k%harqRTT] = number + 1
 		if b.sent == maxTransmissions {
-			h.proc[k%harqRTT] = 0
 			h.lose(k, number)
+		} else {
+			h.repeat(k, number)
 		}
 		return false
 	}
@@ -76,10 +117,8 @@ func (h *harq) send(k int64, number int64) bool {
 		p /= 10 // gain of combining
 	}
 	b.decoded = b.sent == maxTransmissions || p == 0 || h.rng.Float64() >= p
-	if b.decoded {
-		h.proc[k%harqRTT] = 0
-	} else {
-		h.proc[k%harqRTT] = number + 1
+	if !b.decoded {
+		h.repeat(k, number)
 	}
 	return b.decoded
 }

@@ -61,6 +61,15 @@ func (p *path) forward(t time.Time, q queued) (ok bool) {
 	return true
 }
 
+// backlog is the bytes that wait for the bottleneck at a time, or that it is
+// sending.
+func (p *path) backlog(at time.Time) int {
+	if !p.schedule.limits(at) || !p.free.After(at) {
+		return p.codel.bytes
+	}
+	return p.codel.bytes + int(p.schedule.bytes(at, p.free))
+}
+
 // arrive puts a packet among those on their way.
 func (p *path) arrive(d Delivery) {
 	p.out.push(d)

@@ -31,6 +31,24 @@ func (p PathConfig) schedule(start time.Time) schedule {
 	return s
 }
 
+// BpsAt is the rate of the bottleneck a while after Start; 0 where there is
+// none.
+func (p PathConfig) BpsAt(t time.Duration) int {
+	if len(p.Rate) == 0 {
+		if t < p.RateFrom {
+			return 0
+		}
+		return p.RateBps
+	}
+	for _, s := range p.Rate[:len(p.Rate)-1] {
+		if t < s.For {
+			return s.Bps
+		}
+		t -= s.For
+	}
+	return p.Rate[len(p.Rate)-1].Bps
+}
+
 // peakBps is the largest rate.
 func (p PathConfig) peakBps() int {
 	bps := p.RateBps

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// arrivals sends a packet of size bytes every gap over a return path and
+// arrivals sends a packet of size bytes every gap over a wire and
 // returns the delay of each in ms, -1 for those that were lost.
 func arrivals(t *testing.T, p PathConfig, n, size int, gap time.Duration) []float64 {
 	t.Helper()
-	r, err := NewReturn(ReturnConfig{Start: t0(), Seed: 5, Path: p})
+	r, err := NewWire(WireConfig{Start: t0(), Seed: 5, Path: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func stats(delays []float64) (mean, low, high, lost float64) {
 	return mean / n, low, high, lost / float64(len(delays))
 }
 
-func TestReturn(t *testing.T) {
+func TestWire(t *testing.T) {
 	delays := arrivals(t, PathConfig{}, 1000, 100, 5*tti)
 	mean, low, high, lost := stats(delays)
 	within(t, "nothing in the way: delay", mean+low+high, 0, 0, "ms")
@@ -91,22 +91,22 @@ func TestReturn(t *testing.T) {
 	within(t, "rate: loss", lost, 0.5, 0.01, "")
 
 	for _, p := range []PathConfig{{Loss: 2}, {RateBps: -1}, {Delays: []DelayStep{{At: -1}}}} {
-		if _, err := NewReturn(ReturnConfig{Start: t0(), Path: p}); !errors.Is(err, ErrConfig) {
+		if _, err := NewWire(WireConfig{Start: t0(), Path: p}); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: error %v", p, err)
 		}
 	}
-	if _, err := NewReturn(ReturnConfig{}); !errors.Is(err, ErrConfig) {
+	if _, err := NewWire(WireConfig{}); !errors.Is(err, ErrConfig) {
 		t.Errorf("no start: error %v", err)
 	}
-	r, _ := NewReturn(ReturnConfig{Start: t0()})
+	r, _ := NewWire(WireConfig{Start: t0()})
 	if r.Enqueue(t0(), Packet{}) || len(r.Advance(t0()).Dropped) != 1 {
 		t.Error("took a packet without bytes")
 	}
 }
 
-func TestReturnNextTimeout(t *testing.T) {
+func TestWireNextTimeout(t *testing.T) {
 	for _, aqm := range []AQM{DropTail, CoDel} {
-		r, err := NewReturn(ReturnConfig{Start: t0(), Path: PathConfig{Delay: 10 * tti, RateBps: 1_000_000, AQM: aqm}})
+		r, err := NewWire(WireConfig{Start: t0(), Path: PathConfig{Delay: 10 * tti, RateBps: 1_000_000, AQM: aqm}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestCoDel(t *testing.T) {
 // The first drop comes an interval after the queue stands, the next ones at
 // interval/sqrt(1), /sqrt(2), ... RFC 8289 3.3.
 func TestCoDelControlLaw(t *testing.T) {
-	r, err := NewReturn(ReturnConfig{Start: t0(), Path: PathConfig{RateBps: 2_400_000, QueueBytes: 1 << 20, AQM: CoDel}})
+	r, err := NewWire(WireConfig{Start: t0(), Path: PathConfig{RateBps: 2_400_000, QueueBytes: 1 << 20, AQM: CoDel}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,5 +293,86 @@ func TestPathConfigErrors(t *testing.T) {
 		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error %v, want %q", err, tc.want)
 		}
+	}
+}
+
+// A packet keeps its times of before.
+func TestWireForwards(t *testing.T) {
+	w, err := NewWire(WireConfig{Start: t0(), Path: PathConfig{Delay: 10 * tti}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Delivery{Packet: Packet{ID: 7, Size: 100}, Queued: at(1), LeftPhone: at(3), At: at(8)}
+	if !w.Forward(at(8), in) {
+		t.Fatal("lost")
+	}
+	want := in
+	want.At = at(18)
+	out := w.Advance(at(18)).Delivered
+	if len(out) != 1 || out[0].ID != want.ID || !out[0].Queued.Equal(want.Queued) || !out[0].LeftPhone.Equal(want.LeftPhone) || !out[0].At.Equal(want.At) {
+		t.Errorf("got %+v, want %+v", out, want)
+	}
+}
+
+// What a reference is told of the bottleneck is what packets meet.
+func TestBpsAt(t *testing.T) {
+	steps := PathConfig{Rate: []Step{{Bps: 4e6, For: time.Second}, {Bps: 0, For: time.Second}, {Bps: 1e6}}}
+	late := PathConfig{RateBps: 3e6, RateFrom: time.Second}
+	for _, c := range []struct {
+		path PathConfig
+		at   time.Duration
+		want int
+	}{
+		{PathConfig{}, 0, 0},
+		{late, time.Second - 1, 0},
+		{late, time.Second, 3e6},
+		{steps, 0, 4e6},
+		{steps, time.Second, 0},
+		{steps, 2 * time.Second, 1e6},
+		{steps, time.Hour, 1e6},
+	} {
+		if got := c.path.BpsAt(c.at); got != c.want {
+			t.Errorf("%+v at %v: %d bit/s, want %d", c.path, c.at, got, c.want)
+		}
+		s := c.path.schedule(t0())
+		if i := s.find(t0().Add(c.at)); i >= 0 && int(s.parts[i].bps) != c.want || i < 0 && c.want != 0 {
+			t.Errorf("%+v at %v: packets meet something else", c.path, c.at)
+		}
+	}
+}
+
+// The future is what then comes to pass.
+func TestBytesAt(t *testing.T) {
+	cfg := Config{
+		Capacity: Constant(8e6), RandomHandovers: RandomHandovers{PerMinute: 20},
+		Outages: []Outage{{At: 2 * time.Second, For: time.Second}},
+	}
+	c := mustNew(t, cfg)
+	sum := 0
+	for ms := range int64(10_000) {
+		sum += c.BytesAt(ms)
+		if ms >= 2000 && ms < 3000 && c.BytesAt(ms) != 0 {
+			t.Fatalf("%d bytes in the outage", c.BytesAt(ms))
+		}
+	}
+	c.Advance(at(10_000))
+	if got, want := sum*8/10, c.CapacityBps(at(10_000), 10*time.Second); got < want-100 || got > want+100 || c.BytesAt(-1) != 0 {
+		t.Errorf("%d bit/s foretold, %d came", got, want)
+	}
+}
+
+func TestWireBacklog(t *testing.T) {
+	for _, aqm := range []AQM{DropTail, CoDel} {
+		w, err := NewWire(WireConfig{Start: t0(), Path: PathConfig{RateBps: 1_000_000, AQM: aqm, Delay: 10 * tti}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 8 {
+			w.Enqueue(at(0), Packet{ID: int64(i), Size: 500}) // 4 ms each
+		}
+		w.Advance(at(16))
+		within(t, aqm.String()+": half-way", float64(w.Backlog()), 2000, 500, "B")
+		w.Advance(at(40))
+		within(t, aqm.String()+": all through", float64(w.Backlog()), 0, 0, "B")
 	}
 }

@@ -38,10 +38,10 @@ func (r RLCConfig) validate(bad func(string, ...any) error) error {
 type missing struct {
 	block int64 // number
 	rest  int   // bytes not sent again yet
-	ready int64 // TTI from which the phone knows
+	ready int64 // slot from which the phone knows
 }
 
-// lose takes a block out of HARQ in TTI k.
+// lose takes a block out of HARQ in slot k.
 func (h *harq) lose(k, number int64) {
 	b := h.block(number)
 	h.lost++
@@ -50,14 +50,14 @@ func (h *harq) lose(k, number int64) {
 		return
 	}
 	round := h.rlc.RoundMin + time.Duration(h.rlcRNG.Int64N(int64(h.rlc.RoundMax-h.rlc.RoundMin)+1))
-	m := missing{block: number, rest: b.data, ready: k + 1 + int64(round/tti)}
+	m := missing{block: number, rest: b.data, ready: k + 1 + h.frame.slots(round)}
 	if n := h.missing.n; n > 0 {
 		m.ready = max(m.ready, h.missing.at(n-1).ready)
 	}
 	h.missing.push(m)
 }
 
-// wake counts the bytes whose status round is over by TTI k as ready to send,
+// wake counts the bytes whose status round is over by slot k as ready to send,
 // and says whether there are new ones.
 func (h *harq) wake(k int64) bool {
 	before := h.ready
@@ -117,5 +117,5 @@ func (h *harq) reset() {
 		h.missing.pop()
 	}
 	h.awake, h.ready = 0, 0
-	h.proc = [harqRTT]int64{}
+	h.again = repeats{}
 }

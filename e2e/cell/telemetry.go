@@ -29,9 +29,10 @@ type batch struct {
 type modemLog struct {
 	cfg   TelemetryConfig
 	rng   *rand.Rand
-	first int64 // TTI number of TTI 0
+	frame *frame
+	first int64 // slot number of slot 0
 	start time.Time
-	// Added to the TTI number by handovers and by restarts.
+	// Added to the slot number by handovers and by restarts.
 	moved, restarted int64
 	pci              int
 
@@ -51,7 +52,9 @@ type modemLog struct {
 
 func (l *modemLog) idle() bool { return len(l.grants.txs) == 0 && len(l.reports.txs) == 0 }
 
-func (l *modemLog) number(k int64) int { return int((l.first + l.moved + l.restarted + k) % ttiWrap) }
+func (l *modemLog) number(k int64) int {
+	return int((l.first + l.moved + l.restarted + k) % l.frame.wrap())
+}
 
 // move is a change of the cell at a time. What the modem has of the old one is
 // committed, as a packet speaks of one cell.
@@ -66,7 +69,7 @@ func (l *modemLog) move(at time.Time, v visit) {
 	l.pci, l.moved = v.pci, v.sfn
 }
 
-// onBlock logs the first transmission of TTI k, which ended at.
+// onBlock logs the first transmission of slot k, which ended at.
 func (l *modemLog) onBlock(at time.Time, k int64, size, padding int, ce ce) {
 	if l.cfg.Off {
 		return

@@ -59,6 +59,7 @@ type faults struct {
 	cfg      TelemetryFaults
 	on       bool
 	start    time.Time
+	maxTB    int
 	rng      *rand.Rand
 	restarts int              // of cfg.Restarts, done
 	stale    [staleLen]packet // the last ones committed
@@ -66,10 +67,10 @@ type faults struct {
 	config   diag.Record      // as of configure
 }
 
-func newFaults(cfg TelemetryFaults, start time.Time, rng *rand.Rand) faults {
+func newFaults(cfg TelemetryFaults, start time.Time, maxTB int, rng *rand.Rand) faults {
 	on := cfg.Loss > 0 || cfg.Late > 0 || cfg.Duplicate > 0 || cfg.Reorder.Share > 0 ||
 		len(cfg.Freezes) > 0 || len(cfg.Restarts) > 0 || cfg.Scale != 1
-	return faults{cfg: cfg, on: on, start: start, rng: rng}
+	return faults{cfg: cfg, on: on, start: start, maxTB: maxTB, rng: rng}
 }
 
 // hit draws whether one packet has a fault that a share of them have.
@@ -125,7 +126,7 @@ func (f *faults) scale(recs []diag.Record) {
 	}
 	for i := range recs {
 		if r := &recs[i]; r.Kind == diag.KindGrant {
-			r.Bytes = min(max(int(math.Round(float64(r.Bytes)*f.cfg.Scale)), 1), maxTB)
+			r.Bytes = min(max(int(math.Round(float64(r.Bytes)*f.cfg.Scale)), 1), f.maxTB)
 			r.Padding = min(int(math.Round(float64(r.Padding)*f.cfg.Scale)), r.Bytes)
 		}
 	}
@@ -152,7 +153,7 @@ func (l *modemLog) restart(at time.Time) {
 	f := &l.faults
 	for f.restarts < len(f.cfg.Restarts) && at.Sub(f.start) >= f.cfg.Restarts[f.restarts] {
 		f.restarts++
-		l.restarted = (l.restarted + 1 + f.rng.Int64N(ttiWrap-1)) % ttiWrap
+		l.restarted = (l.restarted + l.frame.turn(1+f.rng.Int64N(ttiWrap-1))) % l.frame.wrap()
 		l.grants.txs, l.reports.txs = l.grants.txs[:0], l.reports.txs[:0]
 		for i := max(f.packets-staleLen, 0); i < f.packets; i++ {
 			l.put(f.stale[i%staleLen], at)

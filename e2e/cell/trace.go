@@ -88,6 +88,16 @@ func (t Trace) MeanBps(from, to time.Duration) int {
 	return int(float64(t.before(b)-t.before(a)) * 8000 / float64(b-a))
 }
 
+// upTo is what there is before a time in µs since the start; within a
+// millisecond it comes evenly.
+func (t Trace) upTo(us int64) int64 {
+	sum := t.before(us / 1000)
+	if rest := us % 1000; rest > 0 {
+		sum += int64(t.At(us/1000)) * rest / 1000
+	}
+	return sum
+}
+
 // before is the sum of all milliseconds before ms.
 func (t Trace) before(ms int64) int64 {
 	n := int64(len(t.cum) - 1)

@@ -19,6 +19,7 @@ import (
 	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/interceptor/pkg/twcc"
 	"github.com/pion/logging"
+	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -37,6 +38,15 @@ type Config struct {
 	FeedbackEvery time.Duration
 	// RFC8888 asks for feedback in RFC 8888's format instead of TWCC.
 	RFC8888 bool
+	// Source, when not nil, makes the media in place of the encoder: it is
+	// called when the peers are connected and returns when ctx ends.
+	Source func(ctx context.Context, e cc.BandwidthEstimator, write func(*rtp.Packet) error)
+	// Received, when not nil, gets every packet that the receiver reads.
+	Received func(*rtp.Packet)
+	// ReplayWindow is SRTP's replay protection in packets; 0 is Pion's, 64.
+	// Pion's NACK responder reserves a number for every packet that it might
+	// resend, so that resends that are further apart look like replays.
+	ReplayWindow uint
 	// LoggerFactory is Pion's; nil logs errors to stderr until Close.
 	LoggerFactory logging.LoggerFactory
 }
@@ -164,9 +174,17 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLo
 			if err != nil {
 				return
 			}
+			if cfg.Received != nil {
+				cfg.Received(p)
+			}
 			c.rcv.onPacket(time.Now(), p.Payload)
 		}
 	})
+	if cfg.Source != nil {
+		c.wg.Go(func() { cfg.Source(ctx, c.estimator, trackWriter(track)) })
+
+		return
+	}
 	enc := &encoder{
 		fps: cfg.FPS, start: c.start, rng: rand.New(rand.NewPCG(cfg.Seed, 0xe2c)),
 		target: func() int {
@@ -201,6 +219,9 @@ func (c *Call) newPeer(cfg Config, conn net.PacketConn, configure func(*webrtc.M
 		return nil, err
 	}
 	se := webrtc.SettingEngine{LoggerFactory: cfg.LoggerFactory}
+	if cfg.ReplayWindow > 0 {
+		se.SetSRTPReplayProtectionWindow(cfg.ReplayWindow)
+	}
 	mux := webrtc.NewICEUDPMux(cfg.LoggerFactory.NewLogger("mux"), conn)
 	c.closeLater(mux.Close)
 	se.SetICEUDPMux(mux)

@@ -53,7 +53,7 @@ type Params struct {
 func Algorithms() []string { return []string{"gbrcc", "seed", "gcc", "fixed", "causal", "oracle"} }
 
 // newAlgorithm makes an algorithm by name.
-func newAlgorithm(name string, l Limits, p Params, world *world) (Algorithm, error) {
+func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 	switch name {
 	case "gbrcc", "seed":
 		cfg := p.GBR
@@ -88,9 +88,9 @@ func newAlgorithm(name string, l Limits, p Params, world *world) (Algorithm, err
 
 		return fixed(min(bps, l.MaxBps)), nil
 	case "causal":
-		return &causal{world: world, limits: l}, nil
+		return &causal{view: v, limits: l}, nil
 	case "oracle":
-		return newOracle(world, p.Horizon, l), nil
+		return newOracle(v, p.Horizon, l), nil
 	default:
 		return nil, fmt.Errorf("sim: unknown algorithm %q, choose from %s", name, strings.Join(Algorithms(), ", "))
 	}
@@ -99,7 +99,7 @@ func newAlgorithm(name string, l Limits, p Params, world *world) (Algorithm, err
 // Check tells, without running anything, what Run would say about a scenario's
 // algorithm and its parameters.
 func Check(sc Scenario, alg string, p Params) error {
-	_, err := newAlgorithm(alg, sc.Limits, p, &world{})
+	_, err := newAlgorithm(alg, sc.Limits, p, &view{})
 
 	return err
 }

@@ -18,34 +18,35 @@ const causalWindow = 66 * time.Millisecond
 // still queued. A real controller sees the same later and less exactly.
 type causal struct {
 	deaf
-	world  *world
+	view   *view
 	limits Limits
 }
 
 // Rates has no meaning for the encoder, which obeys the budget.
 func (c *causal) Rates() Rates { return Rates{c.limits.MaxBps, 1_000_000_000} }
 
-func (c *causal) frameBudget(now time.Time) (int, bool) {
-	to := now.Sub(c.world.start)
-	recent := c.limits.StartBps // nothing is known of the link at its first frame
+func (c *causal) frameBudget(time.Time) (int, bool) {
+	to := c.view.since()
+	recent := float64(c.limits.StartBps) // nothing is known of the link at its first frame
 	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
-		recent = c.world.trace.MeanBps(from, to)
+		recent = c.view.recentBps(to - from)
 	}
-	room := float64(recent)/8*frameInterval - float64(c.world.backlog())
+	frame := c.view.frameInterval()
+	room := recent/8*frame.Seconds() - c.view.backlog()
 
-	return mediaBudget(room, c.limits, c.world.path(now)), true
+	return mediaBudget(min(room, c.view.pathRoomNow()), c.limits, frame), true
 }
 
+// minBudget keeps a frame a frame.
+const minBudget = 100
+
 // mediaBudget is the payload of a frame that may have room bytes on the link,
-// but not more than the limits and the path carry in one frame interval.
-func mediaBudget(room float64, l Limits, pathBps int) int {
-	room = min(room, float64(l.MaxBps)/8*frameInterval)
-	if pathBps > 0 {
-		room = min(room, float64(pathBps)/8*frameInterval)
-	}
+// but not more than the limits allow in one frame interval.
+func mediaBudget(room float64, l Limits, frame time.Duration) int {
+	room = min(room, float64(l.MaxBps)/8*frame.Seconds())
 	packets := int(room)/(maxPayload+headerBytes) + 1
 
-	return max(minFrame, int(room)-packets*headerBytes)
+	return max(minBudget, int(room)-packets*headerBytes)
 }
 
 // deaf is an algorithm's ears when it looks at the world instead.

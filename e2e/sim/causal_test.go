@@ -10,26 +10,25 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
-// Knowing the past at once is worth latency against a real controller, and
-// costs latency against knowing the future.
+// Knowing the past at once is worth half as much goodput again against a real
+// controller, at its latency, and costs latency against knowing the future.
 func TestCausalIsBetween(t *testing.T) {
-	var theirs, bound, excess, share []float64
+	var theirs, bound, more, excess, share []float64
 	for seed := uint64(1); seed <= 5; seed++ {
 		sc := scenario(t, "synth-lte", 40*time.Second)
 		r, c := run(t, sc, "gbrcc", seed, sim.Options{}), run(t, sc, "causal", seed, sim.Options{})
 		frontier := frontier(t, sc, seed)
 		c.SetOracle(frontier)
-		if c.GoodputMbps < r.GoodputMbps {
-			t.Errorf("seed %d: %.2f Mbit/s, less than the %.2f of gbrcc", seed, c.GoodputMbps, r.GoodputMbps)
-		}
+		more = append(more, c.GoodputMbps/r.GoodputMbps)
 		theirs, bound = append(theirs, r.PlayoutP50), append(bound, c.PlayoutP50)
 		excess = append(excess, c.PlayoutP50-c.OraclePlayoutAtGoodput)
 		share = append(share, c.GoodputMbps/frontier[0].GoodputMbps)
 	}
-	for _, s := range [][]float64{theirs, bound, excess, share} {
+	for _, s := range [][]float64{theirs, bound, more, excess, share} {
 		slices.Sort(s)
 	}
-	within(t, "playout p50 less than that of gbrcc", theirs[2]-bound[2], 15, 12, "ms")
+	within(t, "goodput against gbrcc", more[2], 1.5, 0.2, "x")
+	within(t, "playout p50 less than that of gbrcc", theirs[2]-bound[2], 0, 10, "ms")
 	within(t, "playout p50 beyond the clairvoyant's at the same goodput", excess[2], 20, 12, "ms")
 	within(t, "goodput against the clairvoyant", share[2], 0.93, 0.06, "x")
 }
@@ -38,9 +37,6 @@ func TestCausalIsBetween(t *testing.T) {
 // the link does not change its mind behind the radio.
 func TestCausalIsBelowTheFrontier(t *testing.T) {
 	for _, sc := range sim.Catalogue() {
-		if sc.Cell.Path.RateFrom > 0 {
-			continue // the clairvoyant keeps to the later limit from the start
-		}
 		if sc.Class == "telemetry" {
 			continue // neither listens to it
 		}

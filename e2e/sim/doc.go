@@ -6,25 +6,38 @@
 //	source ──► pacer ──► cell (phone queue, grants) ──► path ──► receiver
 //	 ▲ rate     ▲ pacing   │ modem records                         │ arrivals
 //	 │          │          ▼                                       ▼
-//	 └──────────┴── algorithm ◄── ratio ◄── diag         playout, freezes
+//	 └──────────┴── algorithm ◄── ratio ◄── diag       jitter buffer, freezes
 //	                 ▲                                             │
-//	                 └──────────── feedback every 50 ms ───────────┘
+//	                 └────── TWCC every 50 ms, NACK, PLI ──────────┘
 //
-// The controllers, the ratio, the decoders, the pacer and the playout model are
-// the product's own code; only the source, the cell and the path are emulated.
+// The controllers, the ratio, the decoders, the pacer and the viewer's jitter
+// buffer are the product's own code; only the source, the cell and the path are
+// emulated.
 //
 // # Files
 //
-//	scenario.go   what a run is: capacity, path, telemetry, source; the catalogue
+//	scenario.go   what a run is: radios, paths, telemetry, sources, flows
+//	catalogue.go  the built-in scenarios
+//	run.go        a run from outside
+//	world.go      the event loop
+//	phone.go      a radio, the way back, the agent
+//	network.go    datagrams and their ways
+//	flows.go      the flows beside the measured one
+//	transfer.go   TCP
+//	capacity.go   the cell that phones share, and what it could carry
+//	call.go       a sender of video and audio
+//	feedback.go   what it hears of arrivals
+//	viewer.go     the far side: what is shown, and asked for
+//	nack.go       what is missing, and when to ask for it
+//	pool.go       what is under way, without garbage
 //	algorithm.go  what is compared, by name
+//	view.go       what references may look at
 //	oracle.go     the clairvoyant sender
 //	causal.go     the sender that knows the past
-//	source.go     the encoder model
-//	receiver.go   arrivals, feedback, frames, playout
-//	run.go        the event loop
 //	observe.go    what a run looks like over time
+//	outside.go    a run whose measured sender is somebody else's
 //	result.go     what a run reports
 //
-// Nothing here reads a clock. A Runner is not safe for concurrent use; separate
-// ones are independent.
+// Nothing here reads a clock. A run is not safe for concurrent use; separate ones
+// are independent.
 package sim

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
-	"github.com/gbrcc/gbrcc/qoe"
 )
 
 // Point is one interval of a run, for plots: the state at its beginning, and
@@ -43,78 +42,63 @@ func newPoints(sc Scenario, opts Options) []Point {
 
 // observe fills in the state. It takes what instants the run has anyway, so that
 // a run that is looked at is the same as one that is not.
-func (r *run) observe() {
-	at := r.now.Sub(r.start)
-	for ; r.pointed < len(r.points) && r.points[r.pointed].At <= at; r.pointed++ {
-		p := &r.points[r.pointed]
-		rates := r.alg.Rates()
+func (w *world) observe() {
+	at := w.now.Sub(w.start)
+	for ; w.pointed < len(w.points) && w.points[w.pointed].At <= at; w.pointed++ {
+		p := &w.points[w.pointed]
+		rates := w.main.alg.Rates()
 		p.TargetBps, p.PacingBps = rates.TargetBps, rates.PacingBps
-		p.Backlog, p.PacerBacklog = r.cell.Backlog(), r.pacer.Bytes()
-		p.CapacityBps = r.trace.MeanBps(p.At, p.At+r.opts.ObserveEvery)
+		p.Backlog, p.PacerBacklog = w.main.phone.up.Backlog(), w.main.pacer.Bytes()+w.main.held
+	}
+	// The capacity of an interval is known when it is over.
+	over := func(p *Point) bool { return p.At+w.opts.ObserveEvery <= at || at >= w.sc.Duration }
+	for ; w.metered < len(w.points) && over(&w.points[w.metered]); w.metered++ {
+		p := &w.points[w.metered]
+		p.CapacityBps = w.main.phone.up.CapacityBps(w.start.Add(p.At+w.opts.ObserveEvery), w.opts.ObserveEvery)
 	}
 }
 
 // pointAt is the interval that an instant is in; nil outside of the run, and
 // when nobody looks.
-func (r *run) pointAt(at time.Time) *Point {
-	if len(r.points) == 0 || at.Before(r.start) {
+func (w *world) pointAt(at time.Time) *Point {
+	if len(w.points) == 0 || at.Before(w.start) {
 		return nil
 	}
-	i := int(at.Sub(r.start) / r.opts.ObserveEvery)
-	if i >= len(r.points) {
+	i := int(at.Sub(w.start) / w.opts.ObserveEvery)
+	if i >= len(w.points) {
 		return nil
 	}
 
-	return &r.points[i]
+	return &w.points[i]
 }
 
-func (r *run) observeDelivery(d cell.Delivery, sent *packet, first bool) {
-	if p := r.pointAt(d.LeftPhone); p != nil {
-		p.PhoneDelay = max(p.PhoneDelay, d.LeftPhone.Sub(d.Queued))
-		p.SenderDelay = max(p.SenderDelay, d.LeftPhone.Sub(sent.queuedAt))
-	}
-	if p := r.pointAt(d.At); p != nil && first {
-		p.GoodputBps += int(float64(sent.media*8) / r.opts.ObserveEvery.Seconds())
-	}
-}
-
-// frozenTime finds out which gaps between frames are freezes.
-type frozenTime struct {
-	detector qoe.FreezeDetector
-	last     time.Time
-	count    int
-}
-
-func (r *run) observeFrame(f *frozenTime, render time.Time, latency time.Duration) {
-	if len(r.points) == 0 {
+func (w *world) observeDelivery(c *call, d *cell.Delivery, sent *packet, first bool) {
+	if c != w.main {
 		return
 	}
-	if p := r.pointAt(render); p != nil {
-		p.Playout = max(p.Playout, latency)
+	if p := w.pointAt(d.LeftPhone); p != nil {
+		p.PhoneDelay = max(p.PhoneDelay, d.LeftPhone.Sub(d.Queued))
+		p.SenderDelay = max(p.SenderDelay, d.LeftPhone.Sub(w.start.Add(time.Duration(sent.queuedAt))))
 	}
-	f.detector.OnFrameRendered(render)
-	if n := f.detector.Stats().Count; n > f.count {
-		f.count = n
-		r.observeFreeze(f.last, render)
+	if p := w.pointAt(d.At); p != nil && first {
+		p.GoodputBps += int(float64(int(c.pieces[sent.piece].media)*8) / w.opts.ObserveEvery.Seconds())
 	}
-	f.last = render
 }
 
-// observeEnd is the freeze that the run ends in, if it does.
-func (r *run) observeEnd(f *frozenTime) {
-	if len(r.points) > 0 && f.detector.StatsAt(r.end).Count > f.count {
-		r.observeFreeze(f.last, r.end)
+func (w *world) observeFrame(render time.Time, latency time.Duration) {
+	if p := w.pointAt(render); p != nil {
+		p.Playout = max(p.Playout, latency)
 	}
 }
 
 // observeFreeze spreads a freeze over the intervals it covers.
-func (r *run) observeFreeze(from, to time.Time) {
+func (w *world) observeFreeze(from, to time.Time) {
 	for from.Before(to) {
-		p := r.pointAt(from)
+		p := w.pointAt(from)
 		if p == nil {
 			return
 		}
-		end := r.start.Add(p.At + r.opts.ObserveEvery)
+		end := w.start.Add(p.At + w.opts.ObserveEvery)
 		if end.After(to) {
 			end = to
 		}

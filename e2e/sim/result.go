@@ -40,11 +40,25 @@ type Result struct {
 	FramesSent     int     `json:"frames_sent"`
 	FramesRendered int     `json:"frames_rendered"`
 	LossRatio      float64 `json:"loss_ratio"`
-	TargetMean     float64 `json:"target_mbps_mean"`
+	// KeyFrameRequests is how often the viewer could not go on without one.
+	KeyFrameRequests int     `json:"key_frame_requests"`
+	TargetMean       float64 `json:"target_mbps_mean"`
 	// TargetCV is the encoder target's coefficient of variation.
 	TargetCV float64 `json:"target_cv"`
 	// Samples counts the ratio samples that reached the algorithm.
 	Samples int `json:"samples"`
+
+	// Flows is how many send in the measured call's direction, it included.
+	Flows int `json:"flows"`
+	// FlowGoodputs is each flow's payload per second of its time after warm-up
+	// in Mbit/s, the measured one first, as "main=2.413 gcc-1=1.220". Those in
+	// the other direction come last, with an arrow.
+	FlowGoodputs string `json:"flow_goodputs_mbps"`
+	// JainIndex of those goodputs is 1 when they are equal and 1/Flows when one
+	// has it all. R. Jain et al., DEC TR-301, 1984.
+	JainIndex float64 `json:"jain_index"`
+	// FairShare is the measured goodput over the mean of all: 1 is fair.
+	FairShare float64 `json:"fair_share"`
 
 	// The clairvoyant sender on the same trace and seed, one frame ahead.
 	OracleGoodput    float64 `json:"oracle_goodput_mbps"`
@@ -106,4 +120,36 @@ func orElse(v, otherwise float64) float64 {
 	}
 
 	return v
+}
+
+// result sums up.
+func (w *world) result() Result {
+	c := w.main
+	counted := w.sc.Duration - w.sc.Warmup
+	capacity := w.capacityBps()
+	res := Result{
+		Scenario: w.sc.Name, Class: w.sc.Class, CC: c.spec.CC, Seed: w.seed,
+		DurationS:    w.sc.Duration.Seconds(),
+		CapacityMbps: float64(capacity) / 1e6,
+		GoodputMbps:  float64(c.good) * 8 / counted.Seconds() / 1e6,
+		Samples:      c.phone.samples,
+	}
+	if capacity > 0 {
+		res.Utilization = res.GoodputMbps / res.CapacityMbps
+	}
+	res.FramesSent, res.FramesRendered = c.framesSent, c.viewer.rendered
+	res.FreezeCount, res.FreezeRatio = c.viewer.frozen()
+	res.KeyFrameRequests = c.viewer.asked
+	playout := &c.viewer.playout
+	res.PlayoutP50, res.PlayoutP95, res.PlayoutP99 = at(playout, 0.5), at(playout, 0.95), at(playout, 0.99)
+	res.UEQueueP50, res.UEQueueP95, res.UEQueueMax = at(&c.ueQueue, 0.5), at(&c.ueQueue, 0.95), at(&c.ueQueue, 1)
+	res.SenderQueueP50, res.SenderQueueP95, res.SenderQueueMax = at(&c.senderQueue, 0.5), at(&c.senderQueue, 0.95), at(&c.senderQueue, 1)
+	res.RTTP50, res.RTTP95 = at(&c.rtt, 0.5), at(&c.rtt, 0.95)
+	if c.sent > 0 {
+		res.LossRatio = float64(c.lost) / float64(c.sent)
+	}
+	w.share(&res)
+	res.TargetMean, res.TargetCV = orElse(c.targets.Mean(), 0)/1e6, orElse(c.targets.CV(), 0)
+
+	return res
 }

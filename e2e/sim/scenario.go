@@ -4,142 +4,143 @@ package sim
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/media"
 )
 
-// Scenario is everything that is the same for all algorithms in a run.
+// Scenario is everything that is the same for all algorithms in a run. One call
+// is measured; whatever else goes on beside it is in Flows.
 type Scenario struct {
 	Name, Class, Doc string
 	// Duration of the run; the first Warmup of it is not counted.
 	Duration, Warmup time.Duration
-	// Cell is the radio and the path; seed and start are set by the run.
+	// Cell is the measured call's radio and the path behind it; seed and start
+	// are set by the run.
 	Cell cell.Config
 	// Trace makes the capacity from the seed when Cell.Capacity is not set.
-	Trace  func(seed uint64, d time.Duration) cell.Trace
+	Trace func(seed uint64, d time.Duration) cell.Trace
+	// Shared, if set, makes the cell of the measured call and of all flows on an
+	// OwnPhone, from the seed; Cell.Capacity and Trace are then not used. The
+	// measured call is on phone 0, the flows on the next ones in order; those that
+	// SharedConfig.Phones does not have are as Cell says.
+	Shared func(seed uint64) cell.SharedConfig
+	// Backhaul, if there is one, is behind the paths of all radios: one queue
+	// for all that goes up.
+	Backhaul *cell.PathConfig
+
+	// Limits, Source and Audio (nil for none) are the measured call's; seeds and
+	// starts are set by the run. From is when it begins, Pauses are when it sends
+	// no media.
 	Limits Limits
-	Source SourceConfig
+	Source media.Config
+	Audio  *media.AudioConfig
+	From   time.Duration
+	Pauses []Span
+	// SkipAbove is the pacer's queue in time above which a frame is left out, as
+	// a real-time encoder would be told to; for all calls. At most 2 s, which is
+	// 0 as well.
+	SkipAbove time.Duration
+
 	// FeedbackEvery is the TWCC interval, ReturnDelay the way back.
 	FeedbackEvery, ReturnDelay time.Duration
+	// Return limits the way back, to each phone on its own: rate, queue, loss,
+	// jitter. Its Delay is ReturnDelay.
+	Return cell.PathConfig
 	// TelemetryLink is the delay from the phone's agent to the sender.
 	TelemetryLink time.Duration
-	// TelemetryGap is an outage of the agent, empty for none.
+	// TelemetryGap is an outage of all agents, empty for none.
 	TelemetryGapFrom, TelemetryGapTo time.Duration
+
+	// Flows are the others.
+	Flows []Flow
 }
 
-// warmup is not counted in any figure.
-const warmup = 10 * time.Second
+// Span is a stretch of a run, since its start. To 0 is its end.
+type Span struct{ From, To time.Duration }
 
-// base is what a scenario starts from: the fixed conditions of the comparison.
-func base(name, class, doc string) Scenario {
-	return Scenario{
-		Name: name, Class: class, Doc: doc,
-		Duration: 60 * time.Second, Warmup: warmup,
-		Cell: cell.Config{
-			Path: cell.PathConfig{Delay: 25 * time.Millisecond},
-		},
-		Limits: Limits{StartBps: 300_000, MinBps: 100_000, MaxBps: 10_000_000},
-		Source: SourceConfig{
-			FPS: 30, Lag: 20 * time.Millisecond, Noise: 0.15,
-			SkipAbove: 250 * time.Millisecond,
-		},
-		FeedbackEvery: 50 * time.Millisecond, ReturnDelay: 25 * time.Millisecond,
-		TelemetryLink: 2 * time.Millisecond,
-	}
+func (s Span) holds(t time.Duration) bool { return t >= s.From && (s.To == 0 || t < s.To) }
+
+// Flow is another sender beside the measured call.
+type Flow struct {
+	// Name is for the results, without spaces; "" is the algorithm and a number.
+	// The measured call is "main".
+	Name string
+	// CC is its algorithm: one of Algorithms, Cubic or ShortTCP, or "" for that of
+	// the measured call. References know of other flows only how many they are.
+	CC string
+	// From and To are when it is there, To 0 to the end; Pauses when it sends no
+	// media all the same.
+	From, To time.Duration
+	Pauses   []Span
+	// Source and Limits are as in Scenario, whose they are if nil. Audio is none
+	// if nil.
+	Source *media.Config
+	Limits *Limits
+	Audio  *media.AudioConfig
+
+	// Where it is; OwnRadio is Cell, or like the measured call's if nil, with
+	// another seed.
+	Where Place
+	Cell  *cell.Config
+	// Delay is added on the way to the far end, and again on the way back.
+	Delay time.Duration
+	// Reverse flows send to the phone: their media share the way back, their
+	// feedback the uplink.
+	Reverse bool
 }
 
-// Catalogue lists the built-in scenarios.
-func Catalogue() []Scenario {
-	with := func(s Scenario, change func(*Scenario)) Scenario {
-		change(&s)
+// Place is where a flow's sender is.
+type Place uint8
 
-		return s
-	}
-	steps := func(parts ...cell.Step) func(uint64, time.Duration) cell.Trace {
-		return func(uint64, time.Duration) cell.Trace { return cell.Steps(parts...) }
-	}
-	constant := func(bps int) func(uint64, time.Duration) cell.Trace {
-		return func(uint64, time.Duration) cell.Trace { return cell.Constant(bps) }
-	}
+// The places.
+const (
+	// SamePhone is that of the measured call: one queue, one telemetry.
+	SamePhone Place = iota
+	// OwnPhone is the next phone of Scenario.Shared.
+	OwnPhone
+	// OwnRadio is a phone in a cell that has nothing to do with the measured
+	// call's; with Scenario.Backhaul, both share what is behind.
+	OwnRadio
+)
 
-	return []Scenario{
-		with(base("const-3", "const", "radio of 3 Mbit/s"), func(s *Scenario) { s.Trace = constant(3_000_000) }),
-		with(base("const-8", "const", "radio of 8 Mbit/s"), func(s *Scenario) { s.Trace = constant(8_000_000) }),
-		with(base("step-8-2-8", "step", "radio falls from 8 to 2 Mbit/s at 25 s, back at 40 s"), func(s *Scenario) {
-			s.Trace = steps(cell.Step{Bps: 8_000_000, For: 25 * time.Second},
-				cell.Step{Bps: 2_000_000, For: 15 * time.Second}, cell.Step{Bps: 8_000_000, For: 20 * time.Second})
-		}),
-		with(base("step-3-1-3", "step", "radio falls from 3 to 1 Mbit/s at 25 s, back at 40 s"), func(s *Scenario) {
-			s.Trace = steps(cell.Step{Bps: 3_000_000, For: 25 * time.Second},
-				cell.Step{Bps: 1_000_000, For: 15 * time.Second}, cell.Step{Bps: 3_000_000, For: 20 * time.Second})
-		}),
-		with(base("synth-lte", "trace", "built-in synthetic LTE cell: other users, fading, short outages"), func(s *Scenario) {
-			s.Trace = cell.SynthLTE
-		}),
-		with(base("backhaul-3", "backhaul", "radio of 8 Mbit/s, a path of 3 Mbit/s behind it"), func(s *Scenario) {
-			s.Trace = constant(8_000_000)
-			s.Cell.Path.RateBps, s.Cell.Path.QueueBytes = 3_000_000, 300_000
-		}),
-		with(base("backhaul-3-late", "backhaul", "radio of 8 Mbit/s; the path behind it falls to 3 Mbit/s at 25 s"), func(s *Scenario) {
-			s.Trace = constant(8_000_000)
-			s.Cell.Path.RateBps, s.Cell.Path.QueueBytes, s.Cell.Path.RateFrom = 3_000_000, 300_000, 25*time.Second
-		}),
-		with(base("telemetry-gap", "telemetry", "synthetic LTE cell; the agent is dead from 25 s to 40 s"), func(s *Scenario) {
-			s.Trace = cell.SynthLTE
-			s.TelemetryGapFrom, s.TelemetryGapTo = 25*time.Second, 40*time.Second
-		}),
-		with(base("telemetry-late", "telemetry", "synthetic LTE cell; telemetry 100 ms late"), func(s *Scenario) {
-			s.Trace = cell.SynthLTE
-			s.TelemetryLink = 100 * time.Millisecond
-		}),
-		with(base("telemetry-none", "telemetry", "synthetic LTE cell; no telemetry at all"), func(s *Scenario) {
-			s.Trace = cell.SynthLTE
-			s.TelemetryGapTo = 1000 * time.Hour
-		}),
-		with(base("applimited-1", "applimited", "the content needs 1 Mbit/s on a radio of 6 Mbit/s"), func(s *Scenario) {
-			s.Trace = constant(6_000_000)
-			s.Source.CapBps = 1_000_000
-		}),
+func (p Place) String() string {
+	switch p {
+	case SamePhone:
+		return "same phone"
+	case OwnPhone:
+		return "own phone"
+	case OwnRadio:
+		return "own radio"
+	default:
+		return fmt.Sprintf("place(%d)", uint8(p))
 	}
 }
 
-// FromTrace is a scenario over a recorded capacity.
-func FromTrace(t cell.Trace) Scenario {
-	s := base(t.Name, "trace", "capacity from "+t.Name)
-	s.Trace = func(uint64, time.Duration) cell.Trace { return t }
-
-	return s
-}
-
-// Select finds scenarios by a comma-separated list of names and classes, or
-// "all". The error names what is unknown and what there is.
-func Select(list string) ([]Scenario, error) {
-	all := Catalogue()
-	var picked []Scenario
-	for want := range strings.SplitSeq(list, ",") {
-		want = strings.TrimSpace(want)
-		found := false
-		for _, s := range all {
-			if want != "all" && want != s.Name && want != s.Class {
-				continue
-			}
-			found = true
-			if !slices.ContainsFunc(picked, func(p Scenario) bool { return p.Name == s.Name }) {
-				picked = append(picked, s)
-			}
-		}
-		if !found {
-			var names []string
-			for _, s := range all {
-				names = append(names, s.Name)
-			}
-
-			return nil, fmt.Errorf("sim: unknown scenario or class %q, choose from all, a class, or %s", want, strings.Join(names, ", "))
+// check says what is wrong with the flows and times.
+func (s Scenario) check() error {
+	if s.Duration <= s.Warmup {
+		return fmt.Errorf("sim: a run of %v is shorter than its warm-up of %v", s.Duration, s.Warmup)
+	}
+	if s.FeedbackEvery <= 0 {
+		return fmt.Errorf("sim: feedback every %v", s.FeedbackEvery)
+	}
+	if len(s.Flows) > maxFlows-1 {
+		return fmt.Errorf("sim: %d flows, at most %d", len(s.Flows), maxFlows-1)
+	}
+	for i, f := range s.Flows {
+		switch {
+		case f.Where > OwnRadio:
+			return fmt.Errorf("sim: flow %d is at %v", i+1, f.Where)
+		case f.Where == OwnPhone && s.Shared == nil:
+			return fmt.Errorf("sim: flow %d is on a phone of a cell that is not shared", i+1)
+		case f.Cell != nil && f.Where != OwnRadio:
+			return fmt.Errorf("sim: flow %d has a cell of its own but is on the %v", i+1, f.Where)
+		case f.From < 0 || f.Delay < 0 || f.To != 0 && f.To <= f.From:
+			return fmt.Errorf("sim: flow %d from %v to %v with a delay of %v", i+1, f.From, f.To, f.Delay)
 		}
 	}
 
-	return picked, nil
+	return nil
 }

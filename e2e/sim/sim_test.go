@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +229,40 @@ func TestLossIsRepaired(t *testing.T) {
 	within(t, "rendered", float64(r.FramesRendered)/float64(r.FramesSent), 1, 0.01, "")
 }
 
+// When packets are lost too often to be had again, the viewer asks for a key
+// frame, and goes on from there.
+func TestKeyFramesOnRequest(t *testing.T) {
+	sc := scenario(t, "const-8", 60*time.Second)
+	sc.Cell.Path.Loss = 0.5
+	r := run(t, sc, "fixed", 1, sim.Options{})
+	within(t, "requests for key frames", float64(r.KeyFrameRequests), 9, 5, "")
+	within(t, "rendered", float64(r.FramesRendered)/float64(r.FramesSent), 0.5, 0.3, "")
+
+	r = run(t, scenario(t, "const-8", 60*time.Second), "fixed", 1, sim.Options{})
+	within(t, "requests for key frames without loss", float64(r.KeyFrameRequests), 0, 0, "")
+}
+
+// Feedback takes space on the way back, and may be late or lost there.
+func TestReturnPath(t *testing.T) {
+	sc := scenario(t, "const-3", 40*time.Second)
+	want := run(t, sc, "gcc", 1, sim.Options{})
+	sc.Return.RateBps = 100_000_000
+	free := run(t, sc, "gcc", 1, sim.Options{})
+	within(t, "RTT with room on the way back", free.RTTP50, want.RTTP50, 1, "ms")
+	within(t, "goodput with room on the way back", free.GoodputMbps, want.GoodputMbps, 0.1, "Mbit/s")
+	sc.Return = cell.PathConfig{Loss: 0.3}
+	lossy := run(t, sc, "gcc", 1, sim.Options{})
+	within(t, "goodput with a third of the feedback lost", lossy.GoodputMbps, want.GoodputMbps, 0.5, "Mbit/s")
+	if lossy == want {
+		t.Error("lost feedback changes nothing")
+	}
+	// 20 reports a second of 20 + 42 + 2 B for about a dozen packets are 13 kbit/s.
+	sc.Return = cell.PathConfig{RateBps: 10_000, QueueBytes: 3000}
+	if full := run(t, sc, "gcc", 1, sim.Options{}); full.GoodputMbps > 0.9*want.GoodputMbps {
+		t.Errorf("%.2f Mbit/s with a way back that is full, %.2f without", full.GoodputMbps, want.GoodputMbps)
+	}
+}
+
 func TestSelect(t *testing.T) {
 	for list, want := range map[string]int{"all": len(sim.Catalogue()), "const": 2, "const-3": 1, "const-3,const": 2, "const-3, step": 3} {
 		got, err := sim.Select(list)
@@ -263,15 +298,37 @@ func TestBadRuns(t *testing.T) {
 	}
 }
 
+// Nothing is allocated per packet, but for what a run keeps of each, which grows
+// in steps.
+func TestRunAllocates(t *testing.T) {
+	for _, cc := range []string{"gbrcc", "gcc"} {
+		sc := scenario(t, "synth-lte", 60*time.Second)
+		if n := testing.AllocsPerRun(1, func() { run(t, sc, cc, 1, sim.Options{}) }); n > 1000 {
+			t.Errorf("%s: %v allocations a minute", cc, n)
+		}
+	}
+}
+
 // BenchmarkRun is one virtual second of a call.
 func BenchmarkRun(b *testing.B) {
 	for _, cc := range []string{"gbrcc", "gcc"} {
 		b.Run(cc, func(b *testing.B) {
 			sc := scenario(b, "synth-lte", 60*time.Second)
+			b.ReportAllocs()
 			for b.Loop() {
 				run(b, sc, cc, 1, sim.Options{})
 			}
 			b.ReportMetric(float64(b.Elapsed().Milliseconds())/60/float64(b.N), "ms/virtual-s")
 		})
 	}
+}
+
+func number(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return v
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+// Package browser compares package qoe's Receiver with a real one: headless
+// Chromium. It consists of tests; those that need the browser have the build
+// tag browser (make browser).
+//
+//	script ─► Pion sender ─► UDP on loopback ─► Chromium: decode, <video>, getStats
+//	             ▲   │                               │               │
+//	             └───│── NACK, PLI ──────────────────┘               ▼
+//	                 └─ what was sent, when ─► qoe.Receiver ─► getStats' figures: the same?
+//
+// A script says when each packet of a video arrives: steady, with jitter, with
+// stalls, on a slow link, with loss and repair. The sender follows it in real
+// time and notes when each packet really left its socket, which on loopback is
+// when it arrives. Those notes, repaired packets and key frames that the browser
+// asked for included, go through a Receiver in virtual time.
+//
+// The video is real VP8 and made here, one level of grey per macroblock: a
+// frame can be a key frame whenever one is asked for, and can have any size, as
+// decoders take no notice of what follows the last partition. An encoder would
+// do neither, and its sizes would change with its version.
+//
+// Chromium releases frames to its decoder at the ticks of a metronome, 64 a
+// second at whole multiples on the system's monotonic clock. The model gets the
+// same ticks. What it cannot get is the time for which the browser's threads wait
+// for a processor, so make browser gives both sides a real-time priority where it
+// may, and a script is played again, up to twice, if the browser's decoder (p95
+// over 20 ms) or a timer on a thread of its own (50 ms late, once) tells of a
+// machine that is too busy. The third run counts, whatever it was like.
+//
+// One comparison is stored in testdata. The model is held against it without a
+// browser, and closer; -record stores a new one:
+//
+//	go test -tags browser ./e2e/browser -run Chromium -args -record
+//
+// Files: vp8_test.go (the video), script_test.go (arrivals), sender_test.go (the
+// Pion side), replay_test.go (the Receiver's side), verdict_test.go (tolerances,
+// table), recording_test.go (the stored comparison), chromium_test.go and
+// page.html (the browser's side), browser_test.go (the comparison).
+//
+// Times are since the start of a script; sizes are bytes. Of all this only the
+// sender is used by several goroutines, and it has a lock.
+package browser

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+// Package ns3 compares the cell of package cell with runs of ns-3 in the same
+// set-up: a phone that sends at a constant rate beside eight others with bursts,
+// under three schedulers, from an empty cell to one that is asked for more than
+// it has.
+//
+//	reference files ─> arrivals ─> cell.Shared ─> same statistics ─┐
+//	        └────────> summary, thirds of a run ───────────────────┴─> Rows
+//
+// A Row holds one run's figures on both sides and what is out of its band. Below
+// saturation the mean ratio, the distance of BSRs and the one-way delay (median
+// and 95th percentile) have to agree within 15 %, or 0.05 and 3 ms. Near the
+// critical load, where the reference itself is not steady, what counts is its
+// own spread between the thirds of a run; in an overloaded cell only rates and
+// ratios are compared, as the delay measures how long the run was.
+//
+// # What is the same
+//
+// The radio (10 MHz of LTE, MCS of each phone), packets with their headers, the
+// times at which they are sent, the phones' buffers and the figures' definitions.
+// The reports: ns-3's phones report beside the blocks and without scheduling
+// requests (cell.SharedConfig.IdealBSR), known to the scheduler 5 ms later, and
+// a grant is on air 4 ms after it.
+//
+// # What differs, on purpose
+//
+//   - Headers: 5 bytes a block here; there 2, 2 a packet and 1.5 for every
+//     further packet in a block. Below 0.5 % of the capacity either way, and
+//     more here for small blocks.
+//   - Arrivals beyond those that the reference's files show are drawn anew: the
+//     ends of runs with more than 8 Mbit/s of others, all of which are
+//     overloaded or have a steady state.
+//   - HARQ errors: the reference's channel has none in these runs.
+//   - Outside of this comparison phones report as phones do, inside of blocks and
+//     after scheduling requests, so that cells are slower to answer than here.
+//
+// # Files
+//
+//	reference.go  what ns-3 gave: its summary, its raw files
+//	replay.go     one set-up through our cell
+//	stats.go      figures from grants, reports and deliveries
+//	compare.go    bands, Row, Compare
+//	table.go      Markdown
+//
+// The package reads files through fs.FS alone. Nothing in it is shared between
+// calls.
+package ns3

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+
+package sim_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/media"
+	"github.com/gbrcc/gbrcc/e2e/sim"
+)
+
+// backhaul is 4 Mbit/s behind radios of 8.
+func backhaul(t testing.TB, d time.Duration, flows ...sim.Flow) sim.Scenario {
+	t.Helper()
+	sc := scenario(t, "const-8", d)
+	sc.Backhaul = &cell.PathConfig{RateBps: 4_000_000, QueueBytes: 150_000}
+	sc.Flows = flows
+
+	return sc
+}
+
+// sharedCell is an LTE cell of about 6 Mbit/s.
+func sharedCell(t testing.TB, d time.Duration, flows ...sim.Flow) sim.Scenario {
+	t.Helper()
+	sc := scenario(t, "const-8", d)
+	sc.Trace = nil
+	sc.Shared = func(uint64) cell.SharedConfig { return cell.SharedConfig{RBs: 12} }
+	sc.Flows = flows
+
+	return sc
+}
+
+// Equal flows share alike wherever they meet.
+func TestEqualFlowsShare(t *testing.T) {
+	const d = 90 * time.Second
+	for _, c := range []struct {
+		name string
+		sc   sim.Scenario
+		sum  float64 // Mbit/s
+	}{
+		{"backhaul", backhaul(t, d, sim.Flow{Where: sim.OwnRadio}), 3.5},
+		{"one phone", func() sim.Scenario {
+			sc := scenario(t, "const-3", d)
+			sc.Flows = []sim.Flow{{}}
+
+			return sc
+		}(), 2.3},
+	} {
+		for _, cc := range []string{"gcc", "fixed", "causal", "oracle"} {
+			r := run(t, c.sc, cc, 1, sim.Options{})
+			if r.Flows != 2 {
+				t.Fatalf("%d flows", r.Flows)
+			}
+			within(t, c.name+", "+cc+": Jain's index", r.JainIndex, 1, 0.15, "")
+			within(t, c.name+", "+cc+": share of fair", r.FairShare, 1, 0.35, "")
+			if cc != "fixed" {
+				within(t, c.name+", "+cc+": sum", 2*r.GoodputMbps/r.FairShare, c.sum, 0.25*c.sum, "Mbit/s")
+			}
+		}
+	}
+}
+
+// The phones of one cell are granted their shares of it, and a reference knows
+// them.
+func TestPhonesOfOneCell(t *testing.T) {
+	alone := run(t, sharedCell(t, 40*time.Second), "oracle", 1, sim.Options{})
+	both := run(t, sharedCell(t, 40*time.Second, sim.Flow{Where: sim.OwnPhone}), "oracle", 1, sim.Options{})
+	within(t, "one of two against one alone", both.GoodputMbps/alone.GoodputMbps, 0.42, 0.08, "x")
+	within(t, "Jain's index of two clairvoyants", both.JainIndex, 1, 0.05, "")
+	within(t, "capacity of one alone that is used", alone.Utilization, 0.8, 0.15, "")
+	for _, cc := range []string{"gbrcc", "gcc"} {
+		r := run(t, sharedCell(t, 40*time.Second, sim.Flow{Where: sim.OwnPhone, CC: "fixed", Limits: &sim.Limits{MaxBps: 500_000}}), cc, 1, sim.Options{})
+		within(t, cc+": the other one", goodputs(t, r)[1], 0.48, 0.03, "Mbit/s")
+		if r.CapacityMbps <= r.GoodputMbps || r.CapacityMbps > alone.CapacityMbps {
+			t.Errorf("%s: capacity %.2f Mbit/s with a goodput of %.2f, of %.2f alone", cc, r.CapacityMbps, r.GoodputMbps, alone.CapacityMbps)
+		}
+	}
+}
+
+// goodputs are those of the flows.
+func goodputs(t *testing.T, r sim.Result) []float64 {
+	t.Helper()
+	var all []float64
+	for f := range strings.FieldsSeq(r.FlowGoodputs) {
+		_, v, ok := strings.Cut(f, "=")
+		if !ok {
+			t.Fatalf("flows %q", r.FlowGoodputs)
+		}
+		all = append(all, number(t, v))
+	}
+
+	return all
+}
+
+// TCP fills what is left, a media flow is not starved, and the queue is TCP's.
+func TestAgainstTCP(t *testing.T) {
+	r := run(t, backhaul(t, 60*time.Second, sim.Flow{CC: sim.Cubic, Where: sim.OwnRadio}), "fixed", 1, sim.Options{})
+	g := goodputs(t, r)
+	within(t, "fixed", g[0], 1.9, 0.15, "Mbit/s")
+	within(t, "CUBIC", g[1], 1.8, 0.3, "Mbit/s")
+	alone := run(t, backhaul(t, 60*time.Second), "fixed", 1, sim.Options{})
+	if r.RTTP50 < alone.RTTP50+100 {
+		t.Errorf("RTT %.0f ms beside TCP, %.0f without", r.RTTP50, alone.RTTP50)
+	}
+	if !strings.HasPrefix(r.FlowGoodputs, "main=") || !strings.Contains(r.FlowGoodputs, " cubic-1=") {
+		t.Errorf("flows %q", r.FlowGoodputs)
+	}
+
+	r = run(t, backhaul(t, 60*time.Second, slices.Repeat([]sim.Flow{{CC: sim.ShortTCP, Where: sim.OwnRadio}}, 10)...), "fixed", 1, sim.Options{})
+	sum := 0.0
+	for _, v := range goodputs(t, r)[1:] {
+		sum += v
+	}
+	// 40 kB every 10 s and a bit.
+	within(t, "ten short transfers", sum, 0.3, 0.1, "Mbit/s")
+}
+
+// A flow is there when it says so.
+func TestFromToPauses(t *testing.T) {
+	sc := backhaul(t, 60*time.Second,
+		sim.Flow{Name: "late", CC: "fixed", Where: sim.OwnRadio, From: 20 * time.Second, To: 40 * time.Second},
+		sim.Flow{Name: "paused", CC: "fixed", Where: sim.OwnRadio, Pauses: []sim.Span{{From: 20 * time.Second, To: 45 * time.Second}}},
+		sim.Flow{Name: "bulk", CC: sim.Cubic, From: 50 * time.Second, To: 55 * time.Second})
+	sc.Backhaul = nil
+	g := goodputs(t, run(t, sc, "fixed", 1, sim.Options{}))
+	for i, want := range []float64{1.92, 1.92, 1.92 / 2, 5.5} {
+		within(t, "flow", g[i], want, 0.1*want, "Mbit/s")
+	}
+}
+
+// Media the other way takes room on the way back, where the feedback is, and
+// its feedback goes up.
+func TestReverse(t *testing.T) {
+	sc := scenario(t, "const-3", 40*time.Second)
+	sc.Return = cell.PathConfig{RateBps: 1_000_000, QueueBytes: 40_000}
+	alone := run(t, sc, "gcc", 1, sim.Options{})
+	sc.Flows = []sim.Flow{{Name: "back", CC: "gcc", Reverse: true}}
+	r := run(t, sc, "gcc", 1, sim.Options{})
+	within(t, "flows that compete", float64(r.Flows), 1, 0, "")
+	if !strings.Contains(r.FlowGoodputs, " <-back=") {
+		t.Fatalf("flows %q", r.FlowGoodputs)
+	}
+	within(t, "the other way", goodputs(t, r)[1], 0.75, 0.2, "Mbit/s")
+	within(t, "goodput beside it", r.GoodputMbps, alone.GoodputMbps, 0.3*alone.GoodputMbps, "Mbit/s")
+	if r == alone {
+		t.Error("it makes no difference")
+	}
+}
+
+// A flow with a longer way has it both ways: TCP gets less of a bottleneck.
+func TestFlowDelay(t *testing.T) {
+	sc := backhaul(t, 90*time.Second, sim.Flow{CC: sim.Cubic, Where: sim.OwnRadio}, sim.Flow{CC: sim.Cubic, Where: sim.OwnRadio, Delay: 150 * time.Millisecond})
+	sc.Limits.MaxBps = 100_000
+	g := goodputs(t, run(t, sc, "fixed", 1, sim.Options{}))
+	within(t, "near against far", g[1]/g[2], 2, 0.9, "x")
+}
+
+// Speech goes beside the picture and does not count as one.
+func TestAudio(t *testing.T) {
+	sc := scenario(t, "const-8", 40*time.Second)
+	want := run(t, sc, "fixed", 1, sim.Options{})
+	sc.Audio = &media.AudioConfig{Bps: 32_000}
+	r := run(t, sc, "fixed", 1, sim.Options{})
+	within(t, "speech", r.GoodputMbps-want.GoodputMbps, 0.032, 0.001, "Mbit/s")
+	within(t, "frames", float64(r.FramesRendered), float64(want.FramesRendered), 1, "")
+	within(t, "playout p50", r.PlayoutP50, want.PlayoutP50, 2, "ms")
+}
+
+func TestBadFlows(t *testing.T) {
+	for name, change := range map[string]func(*sim.Scenario){
+		"no such algorithm": func(s *sim.Scenario) { s.Flows = []sim.Flow{{CC: "nonesuch"}} },
+		"no shared cell":    func(s *sim.Scenario) { s.Flows = []sim.Flow{{Where: sim.OwnPhone}} },
+		"no such place":     func(s *sim.Scenario) { s.Flows = []sim.Flow{{Where: 9}} },
+		"cell elsewhere":    func(s *sim.Scenario) { s.Flows = []sim.Flow{{Cell: &cell.Config{}}} },
+		"backwards":         func(s *sim.Scenario) { s.Flows = []sim.Flow{{From: 2, To: 1}} },
+		"source":            func(s *sim.Scenario) { s.Source.FPS = -1 },
+		"backhaul":          func(s *sim.Scenario) { s.Backhaul = &cell.PathConfig{Loss: 2} },
+		"way back":          func(s *sim.Scenario) { s.Return.Loss = -1 },
+		"feedback":          func(s *sim.Scenario) { s.FeedbackEvery = 0 },
+	} {
+		sc := scenario(t, "const-3", 20*time.Second)
+		change(&sc)
+		if _, err := sim.Run(sc, "gcc", 1, sim.Params{}, sim.Options{}); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// BenchmarkFlows is a minute of several.
+func BenchmarkFlows(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		sc   sim.Scenario
+	}{
+		{"backhaul-3", backhaul(b, time.Minute, sim.Flow{Where: sim.OwnRadio}, sim.Flow{Where: sim.OwnRadio, CC: sim.Cubic})},
+		{"cell-4", sharedCell(b, time.Minute, slices.Repeat([]sim.Flow{{Where: sim.OwnPhone}}, 3)...)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				run(b, c.sc, "gbrcc", 1, sim.Options{})
+			}
+		})
+	}
+}
