@@ -33,11 +33,14 @@ type Estimator struct {
 	rec    gcc.Recorder // nil when off
 	epoch  time.Time    // see now
 	minBps int
-	wake   chan struct{} // the loop's: something is due earlier
-	idle   chan struct{} // Close's: nobody sends any more
-	notify chan struct{} // the notifier's: the target or the callback is new
-	done   chan struct{} // closed by Close
-	pool   sync.Pool     // of *packet
+
+	switching sync.Mutex    // Switch; before mu
+	cfg       *config       // of core, written with both held
+	wake      chan struct{} // the loop's: something is due earlier
+	idle      chan struct{} // Close's: nobody sends any more
+	notify    chan struct{} // the notifier's: the target or the callback is new
+	done      chan struct{} // closed by Close
+	pool      sync.Pool     // of *packet
 
 	saidOrder, saidLarge atomic.Bool
 	fecDeaf              atomic.Bool // the receiver does not report FEC
@@ -85,13 +88,9 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	outer, err := cfg.outer()
+	core, err := cfg.newCore()
 	if err != nil {
-		return nil, fmt.Errorf("interceptor: outer loop: %w", err)
-	}
-	core, err := gbr.NewEstimator(outer, cfg.core)
-	if err != nil {
-		return nil, fmt.Errorf("interceptor: %w", err)
+		return nil, err
 	}
 	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
@@ -104,6 +103,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		rec:          cfg.core.Recorder,
 		epoch:        time.Now(),
 		minBps:       cfg.core.MinBps,
+		cfg:          cfg,
 		wake:         make(chan struct{}, 1),
 		idle:         make(chan struct{}, 1),
 		notify:       make(chan struct{}, 1),
@@ -120,6 +120,9 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		uplink:       cfg.uplink,
 	}
 	e.pool.New = func() any { return new(packet) }
+	if e.rec != nil {
+		e.rec.Record(e.now(), cfg.configured())
+	}
 	e.follow(e.now())
 	go e.loop()
 	go e.notifier()

@@ -101,6 +101,21 @@ func (l *EventLog) Flush() error {
 
 // The events of this package; those of packages gbr and gcc come in between.
 
+// ConfiguredEvent is what steers from then on: the first event of an Estimator,
+// and one for each Switch. A replay starts from it.
+type ConfiguredEvent struct {
+	Algorithm string `json:"algorithm"`
+	Preset    string `json:"preset,omitempty"`
+	MinBps    int    `json:"min_bps"`
+	StartBps  int    `json:"start_bps"`
+	MaxBps    int    `json:"max_bps"`
+	// OtherOuter tells that the outer loop is the application's own.
+	OtherOuter bool `json:"other_outer,omitempty"`
+}
+
+// EventName implements gcc.Event.
+func (ConfiguredEvent) EventName() string { return "interceptor:configured" }
+
 // StreamEvent is a stream that was added.
 type StreamEvent struct {
 	SSRC uint32 `json:"ssrc"`

@@ -27,7 +27,7 @@ type Option func(*config) error
 
 type config struct {
 	core      gbr.Config
-	outer     func() (gbr.Outer, error)
+	outer     func() (gbr.Outer, error) // nil: package gcc's
 	pacer     pacing.Config
 	skipDelay time.Duration
 	uplink    *Uplink // nil: none
@@ -47,6 +47,13 @@ func newConfig(opts []Option) (*config, error) {
 			return nil, err
 		}
 	}
+	c.resolve()
+
+	return c, nil
+}
+
+// resolve fills in what no option has set.
+func (c *config) resolve() {
 	if c.core.MinBps == 0 {
 		c.core.MinBps = DefaultMinBps
 		if c.core.MaxBps != 0 {
@@ -62,9 +69,6 @@ func newConfig(opts []Option) (*config, error) {
 	if c.loggers == nil {
 		c.loggers = logging.NewDefaultLoggerFactory()
 	}
-	if c.outer == nil {
-		c.outer = c.newGCC
-	}
 	if c.core.Recorder != nil {
 		c.recorders = append(c.recorders, c.core.Recorder)
 	}
@@ -75,8 +79,6 @@ func newConfig(opts []Option) (*config, error) {
 	default:
 		c.core.Recorder = tee(c.recorders)
 	}
-
-	return c, nil
 }
 
 func (c *config) newGCC() (gbr.Outer, error) {
