@@ -46,11 +46,11 @@ type endurance struct {
 	written   [1 << 12]time.Time // when its frame was made
 	timestamp uint32
 
-	bytes          int64
-	delays         []float64 // ms, of the hour
-	dropped, beats int64
-	silentUntil    time.Time // feedback is lost
-	agentUntil     time.Time // the agent is dead
+	bytes       int64
+	delays      []float64 // ms, of the hour
+	dropped     int64
+	silentUntil time.Time // feedback is lost
+	agentUntil  time.Time // the agent is dead
 }
 
 const (
