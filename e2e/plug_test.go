@@ -3,12 +3,15 @@
 package e2e
 
 import (
+	"encoding/binary"
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
@@ -226,4 +229,120 @@ func TestPlugClosesAtAnyPoint(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Three simulcast layers are three streams of one sender: one estimator serves
+// them all, and an Allocator turns layers off that do not fit.
+func TestPlugSimulcast(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newPlugCall(t, plugConfig{capacity: cell.Steps(
+			cell.Step{Bps: 5_000_000, For: 25 * time.Second}, cell.Step{Bps: 1_300_000, For: time.Hour},
+		), seed: 14})
+		layers := []interceptor.StreamBounds{
+			{ID: "q", Priority: 3, MinBps: 100_000, MaxBps: 400_000},
+			{ID: "h", Priority: 2, MinBps: 300_000, MaxBps: 900_000},
+			{ID: "f", Priority: 1, MinBps: 1_000_000, MaxBps: 2_500_000},
+		}
+		rates := map[string]int{}
+		allocator, err := interceptor.NewAllocator(layers, func(a []interceptor.Allocation) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, x := range a {
+				rates[x.ID] = x.BitrateBps
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.estimator.OnTargetBitrateChange(allocator.SetTarget)
+		var tracks []*webrtc.TrackLocalStaticRTP
+		var sender *webrtc.RTPSender
+		for _, l := range layers {
+			track, err := webrtc.NewTrackLocalStaticRTP(
+				webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "video", webrtc.WithRTPStreamID(l.ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tracks = append(tracks, track)
+			if sender == nil {
+				if sender, err = c.near.AddTrack(track); err != nil {
+					t.Fatal(err)
+				}
+
+				continue
+			}
+			if err := sender.AddEncoding(track); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The RTCP of every layer has a reader of its own.
+		for _, l := range layers {
+			c.wg.Go(func() {
+				for {
+					if _, _, err := sender.ReadSimulcastRTCP(l.ID); err != nil {
+						return
+					}
+				}
+			})
+		}
+		c.negotiate(nil)
+		ids := extensionIDs(t, sender)
+		for i, l := range layers {
+			c.wg.Go(func() {
+				seq := uint16(0)
+				for timestamp := uint32(0); c.ctx.Err() == nil; timestamp += 3000 {
+					time.Sleep(time.Second / 30)
+					c.mu.Lock()
+					left := rates[l.ID] / 8 / 30
+					c.mu.Unlock()
+					for ; left > 0; left -= 1150 {
+						p := &rtp.Packet{
+							Header:  rtp.Header{Version: 2, SequenceNumber: seq, Timestamp: timestamp},
+							Payload: make([]byte, max(20, min(1100, left-50))),
+						}
+						binary.BigEndian.PutUint64(p.Payload[8:], uint64(time.Since(c.start)))
+						_ = p.SetExtension(ids["urn:ietf:params:rtp-hdrext:sdes:mid"], []byte("0"))
+						_ = p.SetExtension(ids["urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"], []byte(l.ID))
+						_ = tracks[i].WriteRTP(p)
+						seq++
+					}
+				}
+			})
+		}
+		time.Sleep(20*time.Second - time.Since(c.start))
+		c.mu.Lock()
+		wide := maps.Clone(rates)
+		c.mu.Unlock()
+		wideRate := c.rate(4 * time.Second)
+		time.Sleep(35*time.Second - time.Since(c.start))
+		c.mu.Lock()
+		narrow := maps.Clone(rates)
+		c.mu.Unlock()
+		narrowRate := c.rate(5 * time.Second)
+		untracked := c.stat(interceptor.StatPacketsUntracked)
+		c.close()
+		within(t, "rate of all layers", wideRate, 3.6, 0.5, "Mbit/s")
+		within(t, "rate of those that fit", narrowRate, 1.15, 0.2, "Mbit/s")
+		if wide["q"] != 400_000 || wide["h"] != 900_000 || wide["f"] < 1_000_000 {
+			t.Errorf("layers at 5 Mbit/s: %v", wide)
+		}
+		if narrow["q"] == 0 || narrow["h"] == 0 || narrow["f"] != 0 {
+			t.Errorf("layers at 1.3 Mbit/s: %v", narrow)
+		}
+		within(t, "untracked", untracked, 0, 0, "packets")
+	})
+}
+
+// extensionIDs are the header extensions that were negotiated, by URI.
+func extensionIDs(t *testing.T, sender *webrtc.RTPSender) map[string]uint8 {
+	t.Helper()
+	ids := map[string]uint8{}
+	for _, x := range sender.GetParameters().HeaderExtensions {
+		ids[x.URI] = uint8(x.ID)
+	}
+	if len(ids) < 3 {
+		t.Fatalf("extensions: %v", ids)
+	}
+
+	return ids
 }

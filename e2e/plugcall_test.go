@@ -218,6 +218,9 @@ func (c *plugCall) newPeer(conn net.PacketConn, configure func(*webrtc.MediaEngi
 	if err := m.RegisterDefaultCodecs(); err != nil {
 		c.t.Fatal(err)
 	}
+	if err := webrtc.ConfigureSimulcastExtensionHeaders(m); err != nil {
+		c.t.Fatal(err)
+	}
 	if err := configure(m, r); err != nil {
 		c.t.Fatal(err)
 	}
@@ -421,10 +424,11 @@ func (c *plugCall) receive(track *webrtc.TrackRemote) {
 		}
 		now := time.Since(c.start)
 		c.mu.Lock()
-		a := c.arrivals[track.ID()]
+		name := track.ID() + track.RID()
+		a := c.arrivals[name]
 		if a == nil {
 			a = &arrivals{seen: map[uint16]time.Duration{}, ssrc: track.SSRC()}
-			c.arrivals[track.ID()] = a
+			c.arrivals[name] = a
 		}
 		if at, again := a.seen[p.SequenceNumber]; (!again || now-at > 20*time.Second) && len(p.Payload) >= 20 {
 			a.seen[p.SequenceNumber] = now

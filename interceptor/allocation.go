@@ -48,6 +48,10 @@ type Allocation struct {
 //	a, err := interceptor.NewAllocator(streams, func(rates []interceptor.Allocation) { ... })
 //	estimator.OnTargetBitrateChange(a.SetTarget)
 //
+// A target follows what is sent: it grows to 1.5 times that at most, unless the
+// path is probed. So that a layer is ever turned on, its minimum should be
+// within reach of the maxima below it.
+//
 // It is safe for concurrent use.
 type Allocator struct {
 	apply func([]Allocation)
