@@ -561,12 +561,12 @@ func BenchmarkTransportCC(b *testing.B) {
 		statuses[i] = status{symbol: 1, delta: 250}
 	}
 	fb := encode(rng, 0, 1, statuses)
+	r := feedbackReader{history: h}
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range h.transport.ring {
 			h.transport.ring[i].fate = fateUnknown
 		}
-		r := feedbackReader{history: h}
 		if res, err := r.onTransportCC(epoch().Add(time.Second), fb); err != nil || len(res) != 250 {
 			b.Fatal(len(res), err)
 		}

@@ -2,7 +2,10 @@
 
 package interceptor
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// pacerQuantum is the shortest sleep. A phone reports its queue every 5 ms
@@ -28,7 +31,7 @@ func (e *Estimator) loop() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		send, wait, closed, warning := e.step()
+		send, now, wait, closed, warning := e.step()
 		if warning != "" {
 			e.log.Warn(warning)
 		}
@@ -36,7 +39,7 @@ func (e *Estimator) loop() {
 			return
 		}
 		if send {
-			e.transmit(1 << 30)
+			e.transmit(now, math.MaxInt32)
 
 			continue
 		}
@@ -52,14 +55,14 @@ func (e *Estimator) loop() {
 
 // step runs what is due. It tells whether a packet may leave, which is the
 // caller's to transmit then, or how long to wait.
-func (e *Estimator) step() (send bool, wait time.Duration, closed bool, warning string) {
+func (e *Estimator) step() (send bool, now time.Time, wait time.Duration, closed bool, warning string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return false, 0, true, ""
+		return false, now, 0, true, ""
 	}
 	e.sleepUntil = time.Time{}
-	now := e.now()
+	now = e.now()
 	if d := e.coreDeadline(); !d.IsZero() && !now.Before(d) {
 		e.core.OnTimeout(now)
 		e.coreNotBefore = now.Add(time.Millisecond)
@@ -73,14 +76,14 @@ func (e *Estimator) step() (send bool, wait time.Duration, closed bool, warning 
 	if e.mayTransmit(now) {
 		e.sending = true
 
-		return true, 0, false, warning
+		return true, now, 0, false, warning
 	}
 	e.sleepUntil = e.deadline(now)
 	if least := now.Add(pacerQuantum); e.sleepUntil.Before(least) {
 		e.sleepUntil = least
 	}
 
-	return false, e.sleepUntil.Sub(now), false, warning
+	return false, now, e.sleepUntil.Sub(now), false, warning
 }
 
 // mayTransmit tells whether a packet may leave and nobody is at it. Who sets
@@ -97,13 +100,19 @@ func (e *Estimator) mayTransmit(now time.Time) bool {
 // transmit sends what may leave, at most limit packets. One goroutine does so at
 // a time, the loop or a Write, and it does so for all: packets leave in the order
 // of their numbers.
-func (e *Estimator) transmit(limit int) {
+//
+// now may be the time of a moment ago: reading the clock is a good part of what a
+// packet costs. It is read again after a full batch.
+func (e *Estimator) transmit(now time.Time, limit int) {
 	var packets [batch]*packet
 	n := 0
 	for total := 0; ; total += n {
 		before := packets
 		done := n
-		n = e.nextPackets(&packets, n, min(batch, limit-total))
+		if n == batch {
+			now = e.now()
+		}
+		n = e.nextPackets(now, &packets, n, min(batch, limit-total))
 		for _, p := range before[:done] {
 			e.release(p, p.sent)
 		}
@@ -119,10 +128,9 @@ func (e *Estimator) transmit(limit int) {
 
 // nextPackets books the done first packets and takes up to limit new ones; 0
 // ends the turn.
-func (e *Estimator) nextPackets(packets *[batch]*packet, done, limit int) (n int) {
+func (e *Estimator) nextPackets(now time.Time, packets *[batch]*packet, done, limit int) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.now()
 	// Backwards: a number that was not sent can be used again only if none
 	// after it was.
 	for i := done - 1; i >= 0; i-- {

@@ -295,7 +295,7 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		e.release(p, false)
 	}
 	if send {
-		e.transmit(inlineLimit)
+		e.transmit(now, inlineLimit)
 	}
 
 	return n, nil
