@@ -62,6 +62,9 @@ type Estimator struct {
 	// not share a clock.
 	transport bool
 
+	// padded is the stream whose RTX carries padding: the latest that sent media.
+	padded *stream
+
 	followed time.Time  // when target was
 	kicked   time.Time  // by telemetry
 	target   gbr.Target // as last told to pacer and notifier
@@ -92,6 +95,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.pacer.MaxPadding = maxFiller
 	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
@@ -148,7 +152,7 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 		// The numbers of a stream that is bound again go on: SSRC and key are
 		// the same.
 		if s.rtx = e.rtx[info.SSRCRetransmission]; s.rtx == nil {
-			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission}
+			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission, payloadType: info.PayloadTypeRetransmission}
 			e.rtx[s.rtx.ssrc] = s.rtx
 		}
 	}
@@ -400,8 +404,8 @@ func (e *Estimator) drain() {
 	}
 }
 
-// follow makes pacer and encoder follow the core. Called with mu held, after
-// every input.
+// follow makes pacer and encoder follow the core, and hands its probes to the
+// pacer. Called with mu held, after every input.
 func (e *Estimator) follow(now time.Time) {
 	e.followed = now
 	t := e.core.Target()
@@ -416,6 +420,13 @@ func (e *Estimator) follow(now time.Time) {
 	if bps != e.encoderBps {
 		e.encoderBps = bps
 		signal(e.notify)
+	}
+	for {
+		c, ok := e.core.NextProbe()
+		if !ok {
+			return
+		}
+		e.pacer.Probe(now, pacing.Cluster(c))
 	}
 }
 

@@ -224,10 +224,15 @@ func (r *feedbackReader) settle(
 // ascending sorts what several streams or a wrapped number have mixed. Numbers
 // of a malformed report can name a packet twice, as missing and as received.
 func ascending(results []gcc.PacketResult) []gcc.PacketResult {
-	bySeq := func(a, b gcc.PacketResult) int { return cmp.Compare(a.Seq, b.Seq) }
-	if !slices.IsSortedFunc(results, bySeq) {
-		slices.SortStableFunc(results, bySeq)
+	strictly := true
+	for i := 1; i < len(results) && strictly; i++ {
+		strictly = results[i].Seq > results[i-1].Seq
 	}
+	if strictly {
+		return results
+	}
+	bySeq := func(a, b gcc.PacketResult) int { return cmp.Compare(a.Seq, b.Seq) }
+	slices.SortStableFunc(results, bySeq)
 	// Of two, the later one says more: it is the reception.
 	n := 0
 	for i, p := range results {

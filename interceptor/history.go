@@ -35,6 +35,7 @@ type sentEntry struct {
 	seq    int64
 	at     time.Duration // after the space's base: a third of a time.Time
 	size   int32
+	probe  int32 // cluster, 0 for none
 	fate   fate
 	fec    bool
 }
@@ -106,7 +107,7 @@ func (s *numberSpace) find(now time.Time, n uint16) *sentEntry {
 
 // packet is what was sent, as the core was told.
 func (s *numberSpace) packet(e *sentEntry) gcc.SentPacket {
-	return gcc.SentPacket{Seq: e.seq, Size: int(e.size), At: s.base.Add(e.at)}
+	return gcc.SentPacket{Seq: e.seq, Size: int(e.size), At: s.base.Add(e.at), Probe: int(e.probe)}
 }
 
 func (s *numberSpace) slot(number int64) *sentEntry {
@@ -172,6 +173,14 @@ func (h *history) begin(s *numberSpace, number int64, at time.Time, size int, fe
 	}
 
 	return t
+}
+
+// probe marks the packet of a ticket as one of a cluster.
+func (h *history) probe(t *ticket, cluster int) {
+	t.packet.Probe = cluster
+	if e := t.space.slot(t.number); e.number == t.number {
+		e.probe = int32(cluster) //nolint:gosec // counts up from 1
+	}
 }
 
 // takeBack tells that a packet was not sent: its number is used again if no

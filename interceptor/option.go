@@ -28,6 +28,7 @@ type Option func(*config) error
 type config struct {
 	core      gbr.Config
 	outer     func() (gbr.Outer, error) // nil: package gcc's
+	noProbing bool
 	pacer     pacing.Config
 	skipDelay time.Duration
 	uplink    *Uplink // nil: none
@@ -84,6 +85,7 @@ func (c *config) resolve() {
 func (c *config) newGCC() (gbr.Outer, error) {
 	return gcc.New(gcc.Config{
 		StartBps: c.core.StartBps, MinBps: c.core.MinBps, MaxBps: c.core.MaxBps, Recorder: c.core.Recorder,
+		NoProbing: c.noProbing,
 	})
 }
 
@@ -138,6 +140,16 @@ func WithOuter(newOuter func() (gbr.Outer, error)) Option {
 			return fmt.Errorf("%w: no outer loop", ErrOption)
 		}
 		c.outer = newOuter
+
+		return nil
+	}
+}
+
+// WithoutProbing keeps the default end-to-end loop from sending bursts above its
+// rate, padding included. It then takes seconds where probes take tenths.
+func WithoutProbing() Option {
+	return func(c *config) error {
+		c.noProbing = true
 
 		return nil
 	}

@@ -145,10 +145,15 @@ func (e *Estimator) nextPackets(now time.Time, packets *[batch]*packet, done, li
 	}
 	if !e.closed {
 		for n < limit {
-			p, ok := e.pacer.Pop(now)
+			next, ok := e.pacer.Next(now)
 			if !ok {
 				break
 			}
+			p := next.Item
+			if next.Padding > 0 {
+				p = e.pad(next.Padding)
+			}
+			p.cluster = next.Cluster
 			e.number(p, now)
 			packets[n] = p
 			n++

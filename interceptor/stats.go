@@ -44,6 +44,8 @@ const (
 	StatPacketsSent         = "packetsSent"
 	StatBytesSent           = "bytesSent"
 	StatRetransmissionsSent = "retransmissionsSent"
+	// StatPaddingSent counts the packets of padding among them: int64.
+	StatPaddingSent = "paddingSent"
 	// StatRetransmittedBytesSent are the bytes of RTX packets,
 	// StatFECPacketsSent and StatFECBytesSent those of FEC: int64.
 	// StatRepairShare is what both took of all that was sent lately, and what
@@ -89,7 +91,7 @@ const (
 // counters are what the Estimator itself counts.
 type counters struct {
 	packetsSent, bytesSent, rtxSent, untracked int64
-	rtxBytes, fecSent, fecBytes                int64
+	rtxBytes, fecSent, fecBytes, padding       int64
 	refused, framesRefused, unsent             int64
 	reports, malformed                         int64
 }
@@ -125,6 +127,7 @@ func (e *Estimator) GetStats() map[string]any {
 		StatPacketsSent:            e.count.packetsSent,
 		StatBytesSent:              e.count.bytesSent,
 		StatRetransmissionsSent:    e.count.rtxSent,
+		StatPaddingSent:            e.count.padding,
 		StatRetransmittedBytesSent: e.count.rtxBytes,
 		StatFECPacketsSent:         e.count.fecSent,
 		StatFECBytesSent:           e.count.fecBytes,

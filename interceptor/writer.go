@@ -81,9 +81,10 @@ func trackingOf(info *pion.StreamInfo) (kind tracking, extension uint8) {
 // rtxNumbers continues the RTP numbers of an RTX stream without gaps: what is
 // sent is numbered, not what might be.
 type rtxNumbers struct {
-	ssrc    uint32
-	next    uint16
-	started bool
+	ssrc        uint32
+	payloadType uint8
+	next        uint16
+	started     bool
 }
 
 // take returns the number of the next packet, whose present one is own.
@@ -124,6 +125,8 @@ type packet struct {
 	resend   resender
 	size     int // on the link
 	tracking tracking
+	cluster  int // the probe it is sent for, 0 for none
+	filler   bool
 
 	// From the moment of sending.
 	ticket ticket
@@ -173,6 +176,7 @@ type stream struct {
 	bare      atomic.Bool  // media came without the extension
 	rtx       *rtxNumbers  // nil without RTX; guarded by e.mu
 	refusing  refusedFrame // guarded by e.mu
+	timestamp uint32       // of the latest media packet sent; guarded by e.mu
 }
 
 func newStream(e *Estimator, info *pion.StreamInfo, next pion.RTPWriter) *stream {
@@ -235,7 +239,7 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 	if !ok {
 		p = new(packet)
 	}
-	p.stream, p.tracking = s, s.tracking
+	p.stream, p.tracking, p.cluster, p.filler = s, s.tracking, 0, false
 	p.copyOf(h, payload)
 	if s.fec != 0 && h.SSRC == s.fec && e.fecDeaf.Load() {
 		p.tracking = untracked
@@ -320,6 +324,9 @@ func (e *Estimator) number(p *packet, now time.Time) {
 		}
 	case untracked:
 	}
+	if p.cluster != 0 && p.tracking != untracked {
+		e.history.probe(&p.ticket, p.cluster)
+	}
 }
 
 // unsent takes back p's numbers, of those that have them the latest first.
@@ -340,6 +347,8 @@ func (e *Estimator) settle(p *packet) {
 	e.count.bytesSent += int64(p.size)
 	repair := true
 	switch rtx, ssrc := p.stream.rtx, p.header.SSRC; {
+	case p.filler:
+		e.count.padding++
 	case rtx != nil && ssrc == rtx.ssrc:
 		e.count.rtxSent++
 		e.count.rtxBytes += int64(p.size)
@@ -349,7 +358,9 @@ func (e *Estimator) settle(p *packet) {
 	default:
 		repair = false
 	}
-	e.repair.sent(p.at, p.size, repair)
+	if !p.filler { // probing is short, and has no claim on the encoder's rate
+		e.repair.sent(p.at, p.size, repair)
+	}
 	if e.advice.watching() {
 		e.advise()
 	}
@@ -357,6 +368,9 @@ func (e *Estimator) settle(p *packet) {
 		e.count.untracked++
 
 		return
+	}
+	if !p.filler {
+		e.padOn(p)
 	}
 	e.watch.sent(p.at)
 	e.core.OnPacketSent(p.at, p.ticket.packet)

@@ -50,6 +50,7 @@ func all() []series {
 		{stat: interceptor.StatPacketsSent, name: "sent_packets_total", help: "Packets sent, of all kinds.", kind: counter},
 		{stat: interceptor.StatBytesSent, name: "sent_bytes_total", help: "Bytes sent, headers included.", kind: counter},
 		{stat: interceptor.StatRetransmissionsSent, name: "retransmitted_packets_total", help: "RTX packets sent.", kind: counter},
+		{stat: interceptor.StatPaddingSent, name: "padding_packets_total", help: "Packets of padding sent for probes.", kind: counter},
 		{stat: interceptor.StatRetransmittedBytesSent, name: "retransmitted_bytes_total", help: "Bytes of RTX packets sent.", kind: counter},
 		{stat: interceptor.StatFECPacketsSent, name: "fec_packets_total", help: "FEC packets sent.", kind: counter},
 		{stat: interceptor.StatFECBytesSent, name: "fec_bytes_total", help: "Bytes of FEC packets sent.", kind: counter},
