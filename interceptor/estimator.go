@@ -36,7 +36,7 @@ type Estimator struct {
 
 	switching sync.Mutex    // Switch; before mu
 	cfg       *config       // of core, written with both held
-	wake      chan struct{} // the loop's: something is due earlier
+	timer     *time.Timer   // the loop's; set with mu held
 	idle      chan struct{} // Close's: nobody sends any more
 	notify    chan struct{} // the notifier's: the target or the callback is new
 	done      chan struct{} // closed by Close
@@ -108,7 +108,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		epoch:        time.Now(),
 		minBps:       cfg.core.MinBps,
 		cfg:          cfg,
-		wake:         make(chan struct{}, 1),
+		timer:        time.NewTimer(time.Hour),
 		idle:         make(chan struct{}, 1),
 		notify:       make(chan struct{}, 1),
 		done:         make(chan struct{}),

@@ -28,10 +28,9 @@ const (
 // loop runs the timers and sends, until Close.
 func (e *Estimator) loop() {
 	defer close(e.loopDone)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	defer e.timer.Stop()
 	for {
-		send, now, wait, closed, warning := e.step()
+		send, now, closed, warning := e.step()
 		if warning != "" {
 			e.log.Warn(warning)
 		}
@@ -43,23 +42,21 @@ func (e *Estimator) loop() {
 
 			continue
 		}
-		timer.Reset(wait)
 		select {
 		case <-e.done:
 			return
-		case <-e.wake:
-		case <-timer.C:
+		case <-e.timer.C:
 		}
 	}
 }
 
 // step runs what is due. It tells whether a packet may leave, which is the
-// caller's to transmit then, or how long to wait.
-func (e *Estimator) step() (send bool, now time.Time, wait time.Duration, closed bool, warning string) {
+// caller's to transmit then, or else sets the timer.
+func (e *Estimator) step() (send bool, now time.Time, closed bool, warning string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return false, now, 0, true, ""
+		return false, now, true, ""
 	}
 	e.sleepUntil = time.Time{}
 	now = e.now()
@@ -76,14 +73,11 @@ func (e *Estimator) step() (send bool, now time.Time, wait time.Duration, closed
 	if e.mayTransmit(now) {
 		e.sending = true
 
-		return true, now, 0, false, warning
+		return true, now, false, warning
 	}
-	e.sleepUntil = e.deadline(now)
-	if least := now.Add(pacerQuantum); e.sleepUntil.Before(least) {
-		e.sleepUntil = least
-	}
+	e.sleep(e.deadline(now), now)
 
-	return false, now, e.sleepUntil.Sub(now), false, warning
+	return false, now, false, warning
 }
 
 // mayTransmit tells whether a packet may leave and nobody is at it. Who sets
@@ -209,8 +203,18 @@ func (e *Estimator) kick(now time.Time) {
 	}
 }
 
-// kickFor wakes the loop if it would sleep beyond a deadline by more than a
-// quantum. Called with mu held.
+// sleep sets when the loop wakes. Called with mu held.
+func (e *Estimator) sleep(until, now time.Time) {
+	if least := now.Add(pacerQuantum); until.Before(least) {
+		until = least
+	}
+	e.sleepUntil = until
+	e.timer.Reset(until.Sub(now))
+}
+
+// kickFor lets the loop wake earlier, if it would sleep beyond a deadline by more
+// than a quantum. It is asleep and stays so: waking it to set its own timer would
+// cost as much as what it then does. Called with mu held.
 func (e *Estimator) kickFor(deadline, now time.Time) {
 	if e.sleepUntil.IsZero() || deadline.IsZero() {
 		return
@@ -218,9 +222,7 @@ func (e *Estimator) kickFor(deadline, now time.Time) {
 	if least := now.Add(pacerQuantum); deadline.Before(least) {
 		deadline = least
 	}
-	if !deadline.Before(e.sleepUntil) {
-		return
+	if deadline.Before(e.sleepUntil) {
+		e.sleep(deadline, now)
 	}
-	e.sleepUntil = time.Time{} // once is enough
-	signal(e.wake)
 }
