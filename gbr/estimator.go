@@ -74,13 +74,14 @@ type Estimator struct {
 	shared
 	law law
 
-	mode    Mode
-	last    time.Time // newest now: time never goes backwards
-	aliveAt time.Time // last sign of life of the telemetry, zero before
-	out     output    // clamped
-	stats   Stats
-	one     [1]Sample // of OnSample
-	batch   Telemetry // in use
+	mode     Mode
+	last     time.Time // newest now: time never goes backwards
+	aliveAt  time.Time // last sign of life of the telemetry, zero before
+	out      output    // clamped
+	stats    Stats
+	one      [1]Sample // of OnSample
+	batch    Telemetry // in use
+	noProbes bool
 }
 
 // NewEstimator returns an estimator over outer, whose bounds and start rate
@@ -228,6 +229,26 @@ func (e *Estimator) Target() Target {
 	return t
 }
 
+// NextProbe is the next burst that the outer loop wants sent, see
+// [gcc.ProbeCluster]. Call it after every input until it is not ok; a sender that
+// cannot make bursts need not.
+func (e *Estimator) NextProbe() (gcc.ProbeCluster, bool) {
+	if p, ok := e.outer.(Prober); ok {
+		return p.NextProbe()
+	}
+
+	return gcc.ProbeCluster{}, false
+}
+
+// steerProbes lets the outer loop probe while it is the one to grow.
+func (e *Estimator) steerProbes() {
+	off := e.mode == Hold || e.law.grows(e.last, e.mode)
+	if p, ok := e.outer.(Prober); ok && off != e.noProbes {
+		p.SetProbing(e.last, !off)
+	}
+	e.noProbes = off
+}
+
 // Stats returns the counts so far.
 func (e *Estimator) Stats() Stats { return e.stats }
 
@@ -262,6 +283,7 @@ func (e *Estimator) advance(now time.Time) time.Time {
 
 // publish takes the law's outputs.
 func (e *Estimator) publish() {
+	e.steerProbes()
 	o := e.law.output(e.last, e.mode)
 	o.rate, o.encoder = e.clamp(o.rate), e.clamp(o.encoder)
 	o.pacing = max(e.cfg.MinBps, o.pacing)

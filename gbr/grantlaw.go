@@ -384,6 +384,8 @@ func (l *grantLaw) active(mode Mode) bool {
 	return mode != OuterOnly && l.trusted()
 }
 
+func (l *grantLaw) grows(_ time.Time, mode Mode) bool { return l.active(mode) }
+
 // frameBudget: see Estimator.FrameBudget.
 func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	if !l.active(mode) || mode != Dual {

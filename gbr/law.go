@@ -20,6 +20,8 @@ type law interface {
 	// never.
 	nextTimeout() time.Time
 	output(now time.Time, mode Mode) output
+	// grows tells whether growth is the law's own business, not the outer loop's.
+	grows(now time.Time, mode Mode) bool
 }
 
 // output is what a law wants, in bit/s; the estimator clamps it.

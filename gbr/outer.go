@@ -39,7 +39,21 @@ type Corrected interface {
 	OnFeedback(now time.Time, fb gcc.Feedback)
 }
 
-var _ Corrected = (*gcc.Controller)(nil)
+// Prober is an [Outer] that measures the path with bursts above its rate. It is
+// let do so while growth is its own business: the inner loop needs no probes and
+// takes none of their results.
+type Prober interface {
+	Outer
+	// NextProbe is the next cluster to send, until it is not ok.
+	NextProbe() (gcc.ProbeCluster, bool)
+	// SetProbing turns probing on or off; it is on at first.
+	SetProbing(now time.Time, on bool)
+}
+
+var (
+	_ Corrected = (*gcc.Controller)(nil)
+	_ Prober    = (*gcc.Controller)(nil)
+)
 
 // feed hands a report to an outer loop; fb.DelayHeld keeps it from the delay
 // detector.

@@ -161,6 +161,8 @@ func (l *publishedLaw) onTimeout(now time.Time, _ Mode) {
 	}
 }
 
+func (l *publishedLaw) grows(now time.Time, _ Mode) bool { return !l.stale(now) }
+
 func (*publishedLaw) nextTimeout() time.Time { return time.Time{} }
 
 func (l *publishedLaw) output(now time.Time, _ Mode) output {

@@ -89,6 +89,8 @@ func (s *shared) steers(now time.Time) bool {
 	return !s.inner.ratioAt.IsZero() && now.Sub(s.inner.ratioAt) <= s.cfg.HandOverAfter
 }
 
+func (l *gainLaw) grows(now time.Time, mode Mode) bool { return mode != OuterOnly && l.steers(now) }
+
 func (*gainLaw) nextTimeout() time.Time { return time.Time{} }
 
 func (l *gainLaw) output(_ time.Time, mode Mode) output {

@@ -13,6 +13,7 @@ import (
 type sample struct {
 	sentUs, arrivalUs int64
 	size              int
+	probe             int // cluster, 0 for none
 }
 
 // maxRemoteUs bounds remote times, so that no difference of two overflows.
@@ -31,6 +32,7 @@ func newSample(epoch time.Time, r *PacketResult) (s sample, ok bool) {
 		sentUs:    r.At.Sub(epoch).Microseconds(),
 		arrivalUs: int64(r.Arrival),
 		size:      min(max(r.Size, 0), maxSize),
+		probe:     r.Probe,
 	}, true
 }
 

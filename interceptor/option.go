@@ -27,15 +27,19 @@ type Option func(*config) error
 
 type config struct {
 	core      gbr.Config
-	outer     func() (gbr.Outer, error)
-	maxQueue  time.Duration
+	outer     func() (gbr.Outer, error) // nil: package gcc's
+	noProbing bool
+	pacer     pacing.Config
+	skipDelay time.Duration
+	uplink    *Uplink // nil: none
+	weight    float64 // on the uplink
 	loggers   logging.LoggerFactory
 	recorders []gcc.Recorder
 	events    *EventLog
 }
 
 func newConfig(opts []Option) (*config, error) {
-	c := &config{maxQueue: DefaultMaxQueue}
+	c := &config{pacer: pacing.Config{MaxQueue: DefaultMaxQueue}, skipDelay: DefaultSkipDelay}
 	for _, opt := range opts {
 		if opt == nil {
 			continue
@@ -44,6 +48,13 @@ func newConfig(opts []Option) (*config, error) {
 			return nil, err
 		}
 	}
+	c.resolve()
+
+	return c, nil
+}
+
+// resolve fills in what no option has set.
+func (c *config) resolve() {
 	if c.core.MinBps == 0 {
 		c.core.MinBps = DefaultMinBps
 		if c.core.MaxBps != 0 {
@@ -59,9 +70,6 @@ func newConfig(opts []Option) (*config, error) {
 	if c.loggers == nil {
 		c.loggers = logging.NewDefaultLoggerFactory()
 	}
-	if c.outer == nil {
-		c.outer = c.newGCC
-	}
 	if c.core.Recorder != nil {
 		c.recorders = append(c.recorders, c.core.Recorder)
 	}
@@ -72,13 +80,12 @@ func newConfig(opts []Option) (*config, error) {
 	default:
 		c.core.Recorder = tee(c.recorders)
 	}
-
-	return c, nil
 }
 
 func (c *config) newGCC() (gbr.Outer, error) {
 	return gcc.New(gcc.Config{
 		StartBps: c.core.StartBps, MinBps: c.core.MinBps, MaxBps: c.core.MaxBps, Recorder: c.core.Recorder,
+		NoProbing: c.noProbing,
 	})
 }
 
@@ -138,6 +145,16 @@ func WithOuter(newOuter func() (gbr.Outer, error)) Option {
 	}
 }
 
+// WithoutProbing keeps the default end-to-end loop from sending bursts above its
+// rate, padding included. It then takes seconds where probes take tenths.
+func WithoutProbing() Option {
+	return func(c *config) error {
+		c.noProbing = true
+
+		return nil
+	}
+}
+
 // WithMaxQueue bounds the time that a packet may wait in the pacer at the
 // current rate; packets that would wait longer are dropped. Default 1 s: a key
 // frame at a low rate takes that long.
@@ -146,7 +163,30 @@ func WithMaxQueue(d time.Duration) Option {
 		if d <= 0 {
 			return fmt.Errorf("%w: queue of %v", ErrOption, d)
 		}
-		c.maxQueue = d
+		c.pacer.MaxQueue = d
+
+		return nil
+	}
+}
+
+// WithPacer sets the pacer's burst, queue and lowest rate, zero values of which
+// are the defaults of package pacing.
+func WithPacer(cfg pacing.Config) Option {
+	return func(c *config) error {
+		c.pacer = cfg
+
+		return nil
+	}
+}
+
+// WithSkipDelay sets the pacer's queue from which on the encoder is asked to
+// leave out frames, see [Estimator.OnAdvice]. Default 250 ms.
+func WithSkipDelay(d time.Duration) Option {
+	return func(c *config) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: skip delay of %v", ErrOption, d)
+		}
+		c.skipDelay = d
 
 		return nil
 	}

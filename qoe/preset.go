@@ -55,6 +55,9 @@ func Presets() []Preset {
 				Band: 0.35,
 				// One frame: what is higher for a single report is noise.
 				Window: 30 * time.Millisecond,
+				// Within the band, on a link that is steady, nothing else makes
+				// up what a fall was too deep by.
+				Creep: 0.15,
 			},
 			// Between the steep and the flat end: the queue neither swings
 			// with every report nor drifts across the whole zone.
