@@ -40,6 +40,11 @@ type capacity struct {
 	// about mu: a quick mean that far below is a fall, not noise.
 	quick, variance float64
 	noQuickFall     bool
+	// counted is the TTIs that mu was made from since it began or last fell: a
+	// mean over few of them moves faster than the memory lets it.
+	counted float64
+	// total is all that were counted.
+	total int64
 }
 
 const (
@@ -118,21 +123,31 @@ func (c *capacity) tti(granted int64) {
 	if all && g <= c.mu {
 		return
 	}
+	c.total++
 	if c.mu == 0 {
-		c.mu, c.quick = g, g
+		c.mu, c.quick, c.counted = g, g, 1
 
 		return
 	}
-	a := 1 - math.Exp(-1/c.memory)
+	c.counted++
+	a := max(1-math.Exp(-1/c.memory), 1/c.counted)
 	d := g - c.mu
 	c.quick += (1 - math.Exp(-1.0/quickMemory)) * (g - c.quick)
 	if fall := c.mu - c.quick; !c.noQuickFall && fall > 0.2*c.mu && fall*fall > fallSigmas*fallSigmas*c.variance/(2*quickMemory) {
-		c.mu = c.quick
+		c.mu, c.counted = c.quick, quickMemory
 
 		return
 	}
 	c.mu += a * d
 	c.variance += a * (d*d - c.variance)
+}
+
+// atLeast takes what the radio is known to carry, in bytes per TTI.
+func (c *capacity) atLeast(rate float64) {
+	if c.mu > 0 && rate > c.mu {
+		c.mu += 0.5 * (rate - c.mu)
+		c.quick = c.mu
+	}
 }
 
 // handover forgets what the old cell knew.

@@ -154,7 +154,7 @@ type Config struct {
 	// rate, whose frames miss it by 15 % or so and come as late as the encoder
 	// is. Standing is the queue, as time, that may be left when the next frame
 	// comes; for Drain of queue above that the rate goes down by the radio's
-	// whole rate. Defaults 0.82 and the preset's.
+	// whole rate. Defaults 0.9 and the preset's.
 	Safety          float64
 	Standing, Drain time.Duration
 	// FrameSafety and FrameStanding are the same for frame budgets. Defaults 1
@@ -228,7 +228,7 @@ func (c Config) resolve() (Config, error) {
 	def(&c.RatioWeight, 0.6)
 	def(&c.AckedHeadroom, 1.5)
 	def(&c.CapacityMemory, 60)
-	def(&c.Safety, 0.82)
+	def(&c.Safety, 0.9)
 	def(&c.Standing, preset.Standing)
 	def(&c.Drain, preset.Drain)
 	def(&c.FrameSafety, 1)

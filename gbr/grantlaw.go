@@ -17,6 +17,8 @@ const (
 	// batchEvents bounds what one batch of telemetry may bring; more is a source
 	// that is not right.
 	batchEvents = 1024
+	// fasterFrames in a row do not beat the radio's rate by chance.
+	fasterFrames = 8
 )
 
 // grantLaw is Default.
@@ -52,10 +54,16 @@ type grantLaw struct {
 	// offered is what FrameBudget gave and was not seen to leave yet.
 	offered   float64
 	offeredAt time.Time
+	interval  time.Duration // of FrameBudget's calls
 	left      float64
 	pacing    int
 	frameAt   time.Time // first packet of the newest frame
 	sentAt    time.Time
+	frame     frame // the one before, until it has left
+	frameFrom int64 // the newest one's first packet, as the twin counts
+	counted   int64 // TTIs counted when it began
+	faster    int   // frames in a row faster than mu
+	slowest   float64
 }
 
 // heldResult is a result and when it was told.
@@ -88,12 +96,55 @@ func (l *grantLaw) us(now time.Time) int64 {
 
 func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	l.outer.OnPacketSent(now, p)
-	l.twin.onSent(p.Seq, l.us(now), p.Size)
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
-		l.frameAt = now
+		l.frame = frame{l.frameFrom, l.twin.tail, l.counted}
+		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
 	}
+	l.twin.onSent(p.Seq, l.us(now), p.Size)
 	l.sentAt = now
 	l.offered = max(0, l.offered-float64(p.Size))
+}
+
+// frame is a burst of packets, from one of the twin's to before another.
+type frame struct {
+	from, to int64
+	counted  int64 // TTIs counted when it began
+}
+
+// whole looks at a frame that has left. When no TTI of it could be counted,
+// because the base station's word is not understood or all was granted at once,
+// its own rate is the least that the radio carries; and so is that of many frames
+// that were all faster than they should have been.
+func (l *grantLaw) whole() {
+	f := l.frame
+	if f.to <= f.from || l.twin.live.head < f.to {
+		return
+	}
+	l.frame = frame{}
+	if l.twin.tail-f.from >= twinPackets {
+		return
+	}
+	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
+	// The first grant that knew of it came a lag after it.
+	took := last.left - l.twin.offset - first.sentAt - l.lagUs()*3/4
+	if took < 1000 || took > 200_000 {
+		return
+	}
+	rate := float64(last.before+int64(last.size)-first.before) * 1000 / float64(took)
+	switch {
+	case l.cap.total == f.counted:
+		l.cap.atLeast(rate)
+	case rate <= l.cap.mu:
+		l.faster = 0
+	default:
+		if l.faster++; l.faster == 1 || rate < l.slowest {
+			l.slowest = rate
+		}
+		if l.faster == fasterFrames {
+			l.cap.atLeast(l.slowest)
+			l.faster = 0
+		}
+	}
 }
 
 // trusted tells whether the modem's word is to be steered by.
@@ -157,6 +208,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		}
 	}
 	l.count(now, known, knownReports, late)
+	l.whole()
 	for _, g := range l.grants {
 		l.check.granted += float64(g.bytes)
 	}
@@ -186,6 +238,7 @@ func (l *grantLaw) configure(c RadioConfig) {
 	}
 	if lag := c.Lag.Milliseconds(); lag > 0 && lag <= 60 {
 		l.cap.lag = lag
+		l.path.slack = max(0, c.Lag-pathLag) * 3 / 2
 	}
 	l.config = c
 }
@@ -391,11 +444,19 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	if !l.active(mode) || mode != Dual {
 		return 0, false
 	}
-	if now.Sub(l.offeredAt) > 250*time.Millisecond {
+	since := now.Sub(l.offeredAt)
+	if since > l.cfg.FrameInterval/4 && !l.sending(now) {
+		// What has not left of the frame before is not coming.
 		l.offered = 0
 	}
+	if l.interval == 0 {
+		l.interval = l.cfg.FrameInterval
+	}
+	if since > 3*time.Millisecond && since < 3*l.cfg.FrameInterval {
+		l.interval += (since - l.interval) / 8
+	}
 	l.offeredAt = now
-	frame := float64(l.cfg.FrameInterval) / 1e6 // ms
+	frame := float64(l.interval) / 1e6 // ms
 	b := l.cap.mu*(frame*l.cfg.FrameSafety+float64(l.cfg.FrameStanding)/1e6) - l.queue(now) - l.offered
 	b = max(0, min(b, float64(l.outerRate())/8000*frame))
 	l.offered += b
@@ -439,7 +500,7 @@ func (l *grantLaw) rateNow(now time.Time) float64 {
 	next := max(0, min(frame, float64(l.frameAt.Add(l.cfg.FrameInterval).Sub(now))/1e6))
 	left := max(0, l.queue(now)-l.cap.mu*next)
 	// While a frame leaves, what is still to leave of it is not known.
-	if gap := time.Duration(1.5*1250*8/max(1, float64(l.pacing))*1e9) + 2*time.Millisecond; now.Sub(l.sentAt) < gap && now.Sub(l.frameAt) < l.cfg.FrameInterval/2 {
+	if l.sending(now) {
 		left = max(left, l.left)
 	}
 	l.left = left
@@ -448,6 +509,13 @@ func (l *grantLaw) rateNow(now time.Time) float64 {
 	share := l.cfg.Safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
 
 	return max(float64(l.cfg.MinBps), l.cap.mu*8000*max(0.1, share))
+}
+
+// sending tells whether a frame seems to be leaving the pacer.
+func (l *grantLaw) sending(now time.Time) bool {
+	gap := time.Duration(1.5*1250*8/max(1, float64(l.pacing))*1e9) + 2*time.Millisecond
+
+	return now.Sub(l.sentAt) < gap && now.Sub(l.frameAt) < l.cfg.FrameInterval/2
 }
 
 // nearTTI is the TTI of a time in µs.

@@ -27,8 +27,10 @@ const (
 	// every shift of their distance as well.
 	offsetPrior = 0.0008
 	// offsetDrift, in ms, is the same offset; for another one the difference has
-	// to be at most this share of what it is now.
-	offsetDrift, offsetBetter = 5, 0.6
+	// to be at most this share of what it is now, and less by offsetClear: while
+	// what is told fits, clocks do not jump, but frames at equal distances may fit
+	// with a shift of that distance a little better for a while.
+	offsetDrift, offsetBetter, offsetClear = 5, 0.6, 0.1
 )
 
 // offset finds how far the modem's clock is ahead of the sender's, and whether
@@ -138,7 +140,7 @@ func (o *offset) cost(i int) float64 {
 // only when it is clearly better when it is another.
 func (o *offset) settle(least int) {
 	far := shiftMs(least)-shiftMs(o.at0) > offsetDrift || shiftMs(o.at0)-shiftMs(least) > offsetDrift
-	if far && o.n > offsetReports && o.cost(least) > offsetBetter*o.cost(o.at0) {
+	if far && o.n > offsetReports && o.cost(least) > min(offsetBetter*o.cost(o.at0), o.cost(o.at0)-offsetClear) {
 		least = o.at0
 	} else if far {
 		o.jumped = true

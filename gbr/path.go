@@ -16,6 +16,8 @@ const (
 	// pathHigh is the delay behind the radio that is a queue, pathLow the one
 	// that is none. The twin is right to 8 ms in 95 % of packets.
 	pathHigh, pathLow = 25 * time.Millisecond, 12 * time.Millisecond
+	// pathLag is the lag up to which that holds.
+	pathLag = 12 * time.Millisecond
 	// pathRateWindow is how much of the arrivals tells the bottleneck's rate.
 	pathRateWindow = 150 * time.Millisecond
 	// pathDrain is the queue for which the rate goes down by all of the
@@ -41,6 +43,10 @@ type path struct {
 	baseAt     time.Time
 	hasBase    bool
 	hasPrev    bool
+
+	// slack is what is added to pathHigh and pathLow where grants are so rare that
+	// the twin cannot be right to 8 ms.
+	slack time.Duration
 
 	queue   time.Duration // of the last report: its least
 	queueAt time.Time     // zero before the first
@@ -125,18 +131,18 @@ func (p *path) onDelay(now time.Time, results []gcc.PacketResult) {
 	}
 	p.queue, p.queueAt = least-base, now
 	switch {
-	case p.queue > pathHigh:
+	case p.queue > pathHigh+p.slack:
 		if p.episode.IsZero() {
 			p.episode, p.bottleneck = now, 0
 		}
 		p.highAt = now
-	case !p.episode.IsZero() && p.queue < pathLow && now.Sub(p.highAt) > pathQuiet:
+	case !p.episode.IsZero() && p.queue < pathLow+p.slack && now.Sub(p.highAt) > pathQuiet:
 		p.episode = time.Time{}
 	}
 	if !p.episode.IsZero() && now.Sub(p.episode) > pathPatience {
 		p.episode, p.spentTill = time.Time{}, now.Add(pathPause)
 	}
-	if rate := p.rate(pathRateWindow); p.queue > pathHigh && rate > 0 {
+	if rate := p.rate(pathRateWindow); p.queue > pathHigh+p.slack && rate > 0 {
 		p.bottleneck = rate
 	}
 }
@@ -148,20 +154,20 @@ func (p *path) settled(now time.Time) bool {
 
 // clear tells that there is no queue behind the radio.
 func (p *path) clear(now time.Time) bool {
-	return !p.queueAt.IsZero() && now.Sub(p.queueAt) < 500*time.Millisecond && p.queue < pathLow
+	return !p.queueAt.IsZero() && now.Sub(p.queueAt) < 500*time.Millisecond && p.queue < pathLow+p.slack
 }
 
 // limit is the rate that empties the queue, in bit/s; not ok when there is none,
 // or when it is not ours to empty.
 func (p *path) limit(now time.Time) (bps float64, ok bool) {
-	if p.episode.IsZero() || p.queue < pathLow || now.Before(p.spentTill) {
+	if p.episode.IsZero() || p.queue < pathLow+p.slack || now.Before(p.spentTill) {
 		return 0, false
 	}
 	if p.bottleneck == 0 {
 		return 0, false
 	}
 
-	return p.bottleneck * max(pathFloor, 0.95-float64(p.queue-pathLow)/float64(pathDrain)), true
+	return p.bottleneck * max(pathFloor, 0.95-float64(p.queue-pathLow-p.slack)/float64(pathDrain)), true
 }
 
 // reset forgets the base: the clocks or the path have changed.

@@ -20,6 +20,7 @@
 //	store.go     keeping them, and going on after an interruption
 //	progress.go  the line on the terminal
 //	output.go    list, table, JSON
+//	check.go     -check: thresholds, and how far from them
 //	report.go    report.html; its looks are in assets/
 //	version.go   which code this is
 package main
@@ -53,6 +54,7 @@ Examples:
   bench -trace uplink.csv -duration 120s -json > runs.jsonl
   bench -cc gbrcc -set beta=50 -set target_ms=40
   bench -scenarios const,trace -cc gbrcc,gbrcc-pion,gcc,pion,pion-leaky -seeds 5
+  bench -check -scenarios trace,cell,step -seeds 5 -out DIR
   bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -out DIR
 
 The rows pion, pion-leaky and gbrcc-pion run in the real Pion stack in virtual
@@ -72,6 +74,7 @@ Flags:
 // options are the parsed command line.
 type options struct {
 	list      bool
+	check     bool
 	json      bool
 	scenarios string
 	cc        []string
@@ -144,6 +147,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	write := writeTable
 	if o.json {
 		write = writeJSON
+	} else if o.check {
+		write = writeCheck
 	}
 
 	return errors.Join(write(stdout, records, failed), failedError(failed, len(jobs)))
@@ -155,6 +160,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	fs.SetOutput(io.Discard) // errors are printed once, by main
 	cc := "gbrcc,seed,gcc,fixed,causal,oracle"
 	fs.BoolVar(&o.list, "list", false, "list scenarios, algorithms and parameters, then exit")
+	fs.BoolVar(&o.check, "check", false, "compare with the thresholds that GBR-CC is measured by; -cc is then "+checkCC+" where it is not given")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line for each run instead of the table")
 	fs.StringVar(&o.scenarios, "scenarios", "all", "names, classes (see -list), patterns such as step-* or all, comma separated")
 	fs.StringVar(&cc, "cc", cc, "algorithms, comma separated")
@@ -185,6 +191,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q (flags start with -, see -h)", fs.Arg(0))
+	}
+	if o.check && !isSet(fs, "cc") {
+		cc = checkCC
 	}
 	for name := range strings.SplitSeq(cc, ",") {
 		name = strings.TrimSpace(name)

@@ -89,6 +89,9 @@ func (o options) plan(scenarios []sim.Scenario) []job {
 					jobs = append(jobs, job{s, v, uint64(seed), f})
 				}
 			}
+			if o.check && s.Class == "trace" {
+				jobs = append(jobs, job{s, calm(), uint64(seed), f})
+			}
 		}
 	}
 

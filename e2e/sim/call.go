@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -59,6 +60,8 @@ type call struct {
 	ueQueue, senderQueue, rtt, targets qoe.Series
 	good                               int
 	sent, lost, framesSent             int
+	level                              float64 // of the target, when its last move was counted
+	moves                              int
 }
 
 // report is one of TWCC.
@@ -94,6 +97,9 @@ type piece struct {
 	here    bool
 	sentAt  instant // last
 }
+
+// targetMove is the share by which an encoder's target has to change to count.
+const targetMove = 0.1
 
 // noFrame marks what is no video.
 const noFrame = -1
@@ -282,6 +288,17 @@ func (c *call) resend(rtp int64) {
 	c.pacer.PushUrgent(c.w.now, outgoing{piece: index, queued: now}, int(pc.media)+headerBytes)
 }
 
+func (c *call) observeTarget(bps float64) {
+	c.targets.Add(bps)
+	if c.level == 0 {
+		c.level = bps
+	}
+	if math.Abs(bps-c.level) > targetMove*c.level {
+		c.level = bps
+		c.moves++
+	}
+}
+
 func (c *call) capture() {
 	now := c.w.now
 	for !now.Before(c.source.NextTimeout()) {
@@ -297,7 +314,7 @@ func (c *call) capture() {
 			continue
 		}
 		if c.w.counts(now) {
-			c.targets.Add(float64(c.source.Target(now)))
+			c.observeTarget(float64(c.source.Target(now)))
 		}
 		if c.skips(c.pacer.Delay()) {
 			c.source.OnSkipped(now)

@@ -45,6 +45,9 @@ type Result struct {
 	TargetMean       float64 `json:"target_mbps_mean"`
 	// TargetCV is the encoder target's coefficient of variation.
 	TargetCV float64 `json:"target_cv"`
+	// TargetMoves is how often a second, at the frames, the target was more than
+	// 10 % from where it was when last counted.
+	TargetMoves float64 `json:"target_moves_per_s"`
 	// Samples counts the ratio samples that reached the algorithm.
 	Samples int `json:"samples"`
 
@@ -150,6 +153,7 @@ func (w *world) result() Result {
 	}
 	w.share(&res)
 	res.TargetMean, res.TargetCV = orElse(c.targets.Mean(), 0)/1e6, orElse(c.targets.CV(), 0)
+	res.TargetMoves = float64(c.moves) / counted.Seconds()
 
 	return res
 }
