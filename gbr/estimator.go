@@ -81,6 +81,7 @@ type Estimator struct {
 	ceiling  ceiling
 	last     time.Time // newest now: time never goes backwards
 	aliveAt  time.Time // last sign of life of the telemetry, zero before
+	noProbes bool
 	gain     float64
 	age      time.Duration
 	stats    Stats
@@ -125,8 +126,7 @@ func (e *Estimator) OnFeedback(now time.Time, fb gcc.Feedback) {
 		e.record(now, FeedbackEvent{fb.Packets})
 	}
 	before := e.rate()
-	e.outer.OnAcked(now, fb.Packets)
-	e.outer.OnDelay(now, fb.Packets)
+	feed(e.outer, now, fb)
 	e.arbitrate(now, before)
 }
 
@@ -204,6 +204,26 @@ func (e *Estimator) Target() Target {
 	}
 
 	return t
+}
+
+// NextProbe is the next burst that the outer loop wants sent, see
+// [gcc.ProbeCluster]. Call it after every input until it is not ok; a sender that
+// cannot make bursts need not.
+func (e *Estimator) NextProbe() (gcc.ProbeCluster, bool) {
+	if p, ok := e.outer.(Prober); ok {
+		return p.NextProbe()
+	}
+
+	return gcc.ProbeCluster{}, false
+}
+
+// steerProbes lets the outer loop probe while it is the one to grow.
+func (e *Estimator) steerProbes(now time.Time) {
+	off := e.mode == Hold || e.innerGrows(now)
+	if p, ok := e.outer.(Prober); ok && off != e.noProbes {
+		p.SetProbing(now, !off)
+	}
+	e.noProbes = off
 }
 
 // Stats returns the counts so far.
@@ -316,6 +336,7 @@ func (e *Estimator) advance(now time.Time) time.Time {
 }
 
 func (e *Estimator) smooth(now time.Time) {
+	e.steerProbes(now)
 	rate := e.rate()
 	switch {
 	case e.smoother == nil:

@@ -11,12 +11,12 @@ import (
 func TestAckedRateNeedsTenPackets(t *testing.T) {
 	var a ackedRate
 	for i := range int64(9) {
-		a.add(sample{i * 10_000, i * 10_000, 1200})
+		a.add(sample{i * 10_000, i * 10_000, 1200, 0})
 	}
 	if r, ok := a.bps(); ok {
 		t.Errorf("rate %v after 9 packets", r)
 	}
-	a.add(sample{90_000, 90_000, 1200})
+	a.add(sample{90_000, 90_000, 1200, 0})
 	r, ok := a.bps()
 	if !ok {
 		t.Fatal("no rate after 10 packets")
@@ -28,7 +28,7 @@ func TestAckedRateSteady(t *testing.T) {
 	for _, us := range []int64{400, 1_000, 5_000, 30_000, 240_000} {
 		var a ackedRate
 		for i := range int64(2_000) {
-			a.add(sample{i * us, 5e9 + i*us, 1200})
+			a.add(sample{i * us, 5e9 + i*us, 1200, 0})
 		}
 		r, _ := a.bps()
 		want := 1200 * 8e6 / float64(us)
@@ -43,7 +43,7 @@ func TestAckedRateBurstyFrames(t *testing.T) {
 	const frameUs, perFrame, size = 33_333, 4, 1042 // 1.0 Mbit/s
 	for f := range int64(300) {
 		for p := range int64(perFrame) {
-			a.add(sample{f * frameUs, f*frameUs + 25_000 + p*size*8/10, size})
+			a.add(sample{f * frameUs, f*frameUs + 25_000 + p*size*8/10, size, 0})
 			if f < 60 {
 				continue
 			}
@@ -65,7 +65,7 @@ func TestAckedRateDelaySpike(t *testing.T) {
 		if i >= 300 && i < 340 {
 			arrival = 3_400_000 + (i-300)*500
 		}
-		a.add(sample{i * 10_000, arrival, 1200})
+		a.add(sample{i * 10_000, arrival, 1200, 0})
 		if i < 150 {
 			continue
 		}
@@ -78,7 +78,7 @@ func TestAckedRateDelaySpike(t *testing.T) {
 func TestAckedRateBottleneck(t *testing.T) {
 	var a ackedRate
 	for i := range int64(1_000) {
-		a.add(sample{i * 2_000, i * 6_000, 1200})
+		a.add(sample{i * 2_000, i * 6_000, 1200, 0})
 	}
 	r, _ := a.bps()
 	band(t, "rate", r, 1.59e6, 1.61e6, "bit/s")
@@ -88,14 +88,14 @@ func TestAckedRateReordering(t *testing.T) {
 	// A single packet of long ago must not stretch the sending span.
 	var a ackedRate
 	for i := range int64(300) {
-		a.add(sample{i * 10_000, i*10_000 + 20_000, 1200})
+		a.add(sample{i * 10_000, i*10_000 + 20_000, 1200, 0})
 	}
-	a.add(sample{100_000, 3_030_000, 1200})
+	a.add(sample{100_000, 3_030_000, 1200, 0})
 	r, _ := a.bps()
 	band(t, "rate", r, 0.93e6, 1.0e6, "bit/s")
 
 	// A remote clock that steps back by more than a second starts anew.
-	a.add(sample{3_000_000, 1_000_000, 1200})
+	a.add(sample{3_000_000, 1_000_000, 1200, 0})
 	if _, ok := a.bps(); ok || a.n != 0 {
 		t.Errorf("%d packets kept over a step of the clock", a.n)
 	}
@@ -107,7 +107,7 @@ func TestAckedRateOrderOracle(t *testing.T) {
 	for range 50 {
 		var in []sample
 		for i := range int64(200) {
-			in = append(in, sample{i * 3_000, i*3_000 + rng.Int64N(40_000), 200 + rng.IntN(1000)})
+			in = append(in, sample{i * 3_000, i*3_000 + rng.Int64N(40_000), 200 + rng.IntN(1000), 0})
 		}
 		var a, b ackedRate
 		for _, s := range in {

@@ -35,8 +35,8 @@ type aimd struct {
 	acked      float64
 	ackedKnown bool
 	capacity   linkCapacity
-	// starting holds until the first cut, or the first after a restart: nothing
-	// has shown a limit yet.
+	// starting holds until the first cut, or the first probe that found a limit,
+	// since the start or a restart: nothing has shown a limit yet.
 	starting bool
 	// grownAt is where the next growth counts from; updatedAt is the last
 	// increase or decrease, which the next cut keeps its distance from.
@@ -146,7 +146,8 @@ func (a *aimd) step(dt float64, rtt time.Duration) float64 {
 	}
 	growth := a.growth
 	if a.starting {
-		// Deviation: goog_cc probes 3 and 6 times the start rate instead.
+		// Deviation: goog_cc only probes. A sender that cannot would need half a
+		// minute for what a probe finds out at once.
 		growth = max(growth, a.startGrowth)
 	}
 
@@ -193,6 +194,13 @@ func (a *aimd) decrease(now time.Time, in aimdInput) {
 	}
 	a.rate = min(a.rate, next) // overuse never raises the rate
 	a.clamp()
+}
+
+// setProbed moves the rate to what a probe has measured.
+func (a *aimd) setProbed(now time.Time, bps float64) {
+	a.rate = bps
+	a.clamp()
+	a.grownAt, a.updatedAt = now, now
 }
 
 // setEstimate moves the rate. It restarts the growth clock and leaves the

@@ -6,10 +6,10 @@ import "time"
 
 // goog_cc: alr_detector with its effective defaults, interval_budget.
 const (
-	alrUsage  = 0.80 // share of the estimate that counts as using it
-	alrWindow = 500 * time.Millisecond
-	alrStart  = 0.40
-	alrStop   = -0.60
+	alrUsage   = 0.80 // share of the estimate that counts as using it
+	alrSeconds = 0.5  // of budget
+	alrStart   = 0.40
+	alrStop    = -0.60
 )
 
 // alr tells whether the application sends less than it may (the
@@ -20,25 +20,30 @@ type alr struct {
 	budget float64
 	last   time.Time
 	active bool
+	since  time.Time // active since; zero when it is not
 }
 
-func (a *alr) setEstimate(bps int) { a.rate = alrUsage * float64(bps) }
+func (a *alr) setEstimate(bps int) {
+	a.rate = alrUsage * float64(bps)
+	size := a.rate * alrSeconds
+	a.budget = min(max(a.budget, -size), size)
+}
 
 func (a *alr) onSent(now time.Time, bytes int) {
 	if a.last.IsZero() {
 		a.last = now
 	}
-	dt := now.Sub(a.last).Seconds()
+	dt := float64(now.Sub(a.last)) * 1e-9
 	a.last = now
 
-	size := a.rate * alrWindow.Seconds()
+	size := a.rate * alrSeconds
 	a.budget = max(a.budget-float64(bytes)*8, -size)
 	a.budget = min(a.budget+a.rate*dt, size)
 
-	switch level := a.budget / size; {
-	case level > alrStart:
-		a.active = true
-	case level < alrStop:
-		a.active = false
+	switch {
+	case a.budget > alrStart*size && !a.active:
+		a.active, a.since = true, now
+	case a.budget < alrStop*size:
+		a.active, a.since = false, time.Time{}
 	}
 }

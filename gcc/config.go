@@ -22,7 +22,8 @@ type Config struct {
 	// that is lower.
 	MinBps int
 	// MaxBps is the highest estimate in bit/s, at most 10^9. Default
-	// 30 000 000, or MinBps when that is higher.
+	// 30 000 000, or MinBps when that is higher; then probes go up to 5 Mbit/s
+	// only.
 	MaxBps int
 
 	// StartPacingFactor times the estimate is the pacing rate before the first
@@ -38,8 +39,9 @@ type Config struct {
 	// Growth is the factor per second of multiplicative increase, 1..10.
 	// Default 1.08.
 	Growth float64
-	// StartGrowth is the factor per second until the first cut, 1..10; it
-	// stands in for start-up probes. Default 2; 1.08 is a ramp without probes.
+	// StartGrowth is the factor per second until the first cut, or the first
+	// probe that found a limit, 1..10; it stands in for probes that the sender cannot
+	// make. Default 2.
 	StartGrowth float64
 	// AckedCap times the acknowledged rate plus 10 kbit/s is where increase
 	// stops, 1..10. Default 1.5.
@@ -49,7 +51,19 @@ type Config struct {
 	// its own unit (milliseconds of modified trend), 6..600. Default 12.5.
 	Threshold float64
 
-	// LossLow and LossHigh are the shares of lost packets below which a loss
+	// NoProbing: no clusters are asked for. See also [Controller.SetProbing].
+	NoProbing bool
+
+	// NoPushback: what Estimate.Pushback says is not taken off the estimate.
+	NoPushback bool
+
+	// Acked chooses how the acknowledged rate is measured.
+	Acked AckedEstimator
+	// Loss chooses what limits the rate after loss.
+	Loss LossRule
+
+	// LossLow and LossHigh belong to [LossThresholds], which also acts until the
+	// loss model has seen enough. They are the shares of lost packets below which a loss
 	// limit grows and above which it is cut, 0 < LossLow <= LossHigh < 1.
 	// Defaults 0.02 and 0.10.
 	LossLow, LossHigh float64
@@ -67,6 +81,31 @@ type Config struct {
 	Recorder Recorder
 }
 
+// AckedEstimator is a way to measure the rate at which bytes arrive.
+type AckedEstimator uint8
+
+// The ways to measure the acknowledged rate.
+const (
+	// AckedRobust takes the lower of the rates of sending and arriving over
+	// about a second, without the largest gap.
+	AckedRobust AckedEstimator = iota
+	// AckedBayesian weighs windows of 150 ms by how likely they are: quicker,
+	// and misled by bursts.
+	AckedBayesian
+)
+
+// LossRule is a way to limit the rate after loss.
+type LossRule uint8
+
+// The loss rules.
+const (
+	// LossModel finds the rate above which loss follows the rate, and leaves
+	// loss alone that does not.
+	LossModel LossRule = iota
+	// LossThresholds cuts above Config.LossHigh, whatever the cause.
+	LossThresholds
+)
+
 // Validate reports the first field that is out of range. The error wraps
 // [ErrConfig].
 func (c Config) Validate() error {
@@ -83,6 +122,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: Threshold %v not in %v..%v", ErrConfig, c.Threshold, minThreshold, maxThreshold)
 	case !within(c.LossHigh, 0, 0.99) || !within(c.LossLow, 0, c.LossHigh):
 		return fmt.Errorf("%w: LossLow %v, LossHigh %v", ErrConfig, c.LossLow, c.LossHigh)
+	case c.Acked > AckedBayesian || c.Loss > LossThresholds:
+		return fmt.Errorf("%w: Acked %d, Loss %d", ErrConfig, c.Acked, c.Loss)
 	case c.ReorderWindow < 0 || c.ReorderWindow > 10*time.Second:
 		return fmt.Errorf("%w: ReorderWindow %v not in 0..10s", ErrConfig, c.ReorderWindow)
 	case c.FeedbackTimeout < 100*time.Millisecond || c.FeedbackTimeout > time.Minute:

@@ -18,12 +18,18 @@ type Controller struct {
 	epoch   time.Time // of the samples' local times
 
 	// Known at once.
-	rtt     rtt
-	reports reports
-	acked   ackedRate
-	loss    lossLimit
-	silence silence
-	alr     alr
+	rtt       rtt
+	reports   reports
+	acked     ackedRate
+	bayes     bayesRate
+	rule      lossLimit // LossThresholds, and what acts before the model is ready
+	model     lossModel
+	silence   silence
+	alr       alr
+	inFlight  inFlight
+	window    window
+	probe     probeControl
+	probeRate probeRate
 
 	// The delay path.
 	grouping grouping
@@ -33,12 +39,31 @@ type Controller struct {
 	aimd     aimd
 
 	answered bool // by any feedback yet
+	silent   bool // cut for silence, and nothing heard since
 	ackedBps float64
+	fresh    probeResult // not used yet
+	news     news
 	scratch  []sample
+	// corrected: a packet of the latest report has a RadioDelay.
+	corrected bool
 
-	// What was recorded last.
+	recorded recorded
+}
+
+// news is what the loss rules learn from one report.
+type news struct {
+	expected, lost   int // packets; lost may be negative
+	bytes, lostBytes int
+	firstUs, lastUs  int64 // sending times
+	any              bool
+}
+
+// recorded is what was recorded last.
+type recorded struct {
 	usage   Usage
 	state   State
+	loss    LossState
+	limited bool
 	rateKbs int
 }
 
@@ -47,15 +72,18 @@ func New(cfg Config) (*Controller, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	maxGiven := cfg.MaxBps > 0
 	cfg = cfg.withDefaults()
 
 	c := &Controller{
-		cfg:     cfg,
-		loss:    lossLimit{low: cfg.LossLow, high: cfg.LossHigh},
-		silence: silence{limit: cfg.FeedbackTimeout},
-		overuse: newOveruse(cfg.Threshold),
-		aimd:    newAIMD(&cfg),
-		rateKbs: cfg.StartBps / 1000,
+		cfg:      cfg,
+		rule:     lossLimit{low: cfg.LossLow, high: cfg.LossHigh},
+		model:    newLossModel(&cfg),
+		silence:  silence{limit: cfg.FeedbackTimeout},
+		probe:    newProbeControl(&cfg, maxGiven),
+		overuse:  newOveruse(cfg.Threshold),
+		aimd:     newAIMD(&cfg),
+		recorded: recorded{rateKbs: cfg.StartBps / 1000},
 	}
 	c.alr.setEstimate(c.bitrate())
 
@@ -66,236 +94,203 @@ func New(cfg Config) (*Controller, error) {
 // padding included.
 func (c *Controller) OnPacketSent(now time.Time, p SentPacket) {
 	now = c.advance(now)
+	size := min(max(p.Size, 0), maxSize)
 	c.silence.onSent(now)
-	c.alr.onSent(now, min(max(p.Size, 0), maxSize))
+	c.alr.onSent(now, size)
+	c.inFlight.sent(p.Seq, size)
+	c.probe.onALR(now, c.alr.since)
+	c.probe.onSent(now)
+	if c.probe.created > 0 || c.alr.active != c.recorded.limited {
+		c.record(now)
+	}
 }
 
-// OnFeedback is OnAcked and OnDelay with the same report.
+// OnFeedback is OnAcked and, unless fb.DelayHeld, OnDelay with the same report.
 func (c *Controller) OnFeedback(now time.Time, fb Feedback) {
-	c.OnAcked(now, fb.Packets)
-	c.OnDelay(now, fb.Packets)
+	now = c.advance(now)
+	if len(fb.Packets) == 0 {
+		return
+	}
+	c.takeAcked(now, fb.Packets)
+	switch {
+	case fb.DelayHeld:
+	case c.corrected:
+		c.takeDelay(now, fb.Packets)
+	default:
+		c.runDelay(now) // the very packets that takeAcked has left
+	}
+	c.takeLoss(now)
+	c.publish(now)
 }
 
 // OnAcked takes what can be said as soon as a report is there: the acknowledged
-// rate, loss and the round-trip time. Results ascend in Seq; a packet may be
-// repeated, and counts once.
+// rate, loss, probes and the round-trip time. Results ascend in Seq; a packet
+// may be repeated, and counts once. The result of a probe waits for the next
+// OnDelay.
 func (c *Controller) OnAcked(now time.Time, results []PacketResult) {
-	now = c.advance(now)
-	if len(results) == 0 {
-		return
-	}
-	c.answered = true
-	c.reports.begin(now)
-
-	received, late := 0, 0
-	c.scratch = c.scratch[:0]
-	for i := range results {
-		r := &results[i]
-		s, ok := newSample(c.epoch, r)
-		if !ok {
-			if !r.Received {
-				c.reports.missing(now, r.Seq)
-			}
-
-			continue
-		}
-		switch c.reports.received(r.Seq) {
-		case reportNone, reportMissing:
-			received++
-		case reportLost:
-			late++ // counted as expected when it was lost
-		case reportReceived:
-			continue
-		}
-		c.scratch = append(c.scratch, s)
-	}
-	sortByArrival(c.scratch)
-
-	c.rtt.update(now, c.epoch, c.scratch)
-	c.silence.onFeedback(c.rtt.latest)
-	for _, s := range c.scratch {
-		c.acked.add(s)
-	}
-	c.ackedBps, _ = c.acked.bps()
-
-	// A quarter of the shortest round trip is how far RFC 8985 6.2 expects
-	// packets to be reordered.
-	lost := c.reports.expire(now, max(c.cfg.ReorderWindow, c.rtt.min()/4))
-	c.loss.count(now, received+lost, lost-late)
-	if c.loss.update(now, c.rtt.latest, c.aimd.rate, c.aimd.minBps) {
-		c.recordLoss(now, false)
-	}
-	c.publish(now)
+	c.OnFeedback(now, Feedback{Packets: results, DelayHeld: true})
 }
 
 // OnDelay takes the same packets for the delay detector, once each and in the
 // same order. It may be called later than OnAcked, in other portions, and with
-// arrival times from which a known delay was subtracted. Results that are not
-// Received are skipped.
+// PacketResult.RadioDelay filled in. Results that are not Received are skipped.
 func (c *Controller) OnDelay(now time.Time, results []PacketResult) {
 	now = c.advance(now)
-
-	c.scratch = c.scratch[:0]
-	for i := range results {
-		if s, ok := newSample(c.epoch, &results[i]); ok {
-			c.scratch = append(c.scratch, s)
-		}
-	}
-	if len(c.scratch) == 0 {
-		return
-	}
-	sortByArrival(c.scratch)
-
-	if !c.delayAt.IsZero() && now.Sub(c.delayAt) > streamTimeout {
-		c.grouping.reset()
-		c.trend.reset()
-		c.overuse = newOveruse(c.cfg.Threshold)
-	}
-	c.delayAt = now
-	for _, s := range c.scratch {
-		c.detect(now, s)
-	}
-
-	c.aimd.update(now, aimdInput{
-		usage:      c.overuse.usage,
-		ackedBps:   c.ackedBps,
-		rtt:        c.rtt.latest,
-		appLimited: c.alr.active,
-		// Deviation: goog_cc lets the delay rate run ahead of the loss limit,
-		// which then never catches up with it.
-		hold: c.loss.bps > 0 || c.rtt.latest >= c.cfg.FeedbackTimeout,
-	})
-	c.publish(now)
-}
-
-func (c *Controller) detect(now time.Time, s sample) {
-	d, result := c.grouping.add(now, s)
-	switch result {
-	case groupOpen:
-	case groupReset:
-		// Deviation: goog_cc keeps the regression over a step of the clock.
-		c.trend.reset()
-		c.overuse.restart()
-	case groupDone:
-		c.trend.add(d, s.arrivalUs)
-		c.overuse.update(&c.trend, d.sendUs, s.arrivalUs)
+	if c.takeDelay(now, results) {
+		c.publish(now)
 	}
 }
 
 // NextTimeout is when OnTimeout wants to be called; zero for never. It changes
 // with every input and may lie in the past until OnTimeout was called.
-func (c *Controller) NextTimeout() time.Time { return c.silence.next() }
+func (c *Controller) NextTimeout() time.Time {
+	next := c.silence.next()
+	for _, t := range [...]time.Time{c.probe.next(), c.window.next(c.inFlight.bytes)} {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+
+	return next
+}
 
 // OnTimeout cuts the estimate when packets go unanswered: by a fifth each
 // second once they have waited for Config.FeedbackTimeout, less the last
-// round-trip time. It does nothing while feedback flows or when the sender has
-// stopped, and may be called at any time.
+// round-trip time. It holds back while too much is under way. It asks for the probes of an application that sends less than
+// it may. It does nothing when nothing is due, and may be called at any time.
 func (c *Controller) OnTimeout(now time.Time) {
 	now = c.advance(now)
-	if !c.silence.expired(now) {
-		return
+	pushed := c.push(now)
+	if c.silence.expired(now) {
+		c.aimd.restart(now, silenceCut*float64(c.bitrate()))
+		c.rule.set(c.aimd.rate)
+		c.model.set(c.aimd.rate)
+		c.silent = true
+		if c.cfg.Recorder != nil {
+			c.cfg.Recorder.Record(now, Timeout{
+				SilentMs:    c.silence.wait(now).Milliseconds(),
+				BitrateKbps: c.bitrate() / 1000,
+			})
+		}
+		c.publish(now)
 	}
-	c.aimd.restart(now, silenceCut*float64(c.bitrate()))
-	c.loss.set(c.aimd.rate)
-	if c.cfg.Recorder != nil {
-		c.cfg.Recorder.Record(now, Timeout{
-			SilentMs:    c.silence.wait(now).Milliseconds(),
-			BitrateKbps: c.bitrate() / 1000,
-		})
+	c.probe.process(now)
+	if pushed || c.probe.created > 0 {
+		c.record(now)
 	}
-	c.publish(now)
+}
+
+// NextProbe takes the next cluster to send; call it after every input until it
+// is not ok. A caller that cannot send clusters need not.
+func (c *Controller) NextProbe() (ProbeCluster, bool) {
+	return c.probe.fetch()
+}
+
+// SetProbing turns probing on or off. Off forgets what is under way; on does not
+// begin at once. It starts as Config.NoProbing says.
+func (c *Controller) SetProbing(now time.Time, on bool) {
+	c.advance(now)
+	if c.probe.off = !on; !on {
+		c.cancelProbes()
+	}
+}
+
+// SetNeed tells the highest rate that the application can use, in bit/s, 0 for
+// unknown: probes go up to twice that, and to it at once when it rises while the
+// application sends less than it may.
+func (c *Controller) SetNeed(now time.Time, bitrateBps int) {
+	now = c.advance(now)
+	c.probe.onNeed(now, float64(max(bitrateBps, 0)))
+	c.record(now)
 }
 
 // SetEstimate moves the estimate to bitrateBps, within the configured bounds;
-// both limits go on from there.
+// both limits go on from there. What a probe under way may measure is void, and
+// nothing is held back for a second.
 func (c *Controller) SetEstimate(now time.Time, bitrateBps int) {
 	now = c.advance(now)
 	c.aimd.setEstimate(now, float64(bitrateBps))
-	c.loss.set(c.aimd.rate)
+	c.rule.set(c.aimd.rate)
+	c.model.set(c.aimd.rate)
+	c.cancelProbes()
+	c.window.release(now)
+	c.probe.moveEstimate(float64(c.bitrate()))
 	c.publish(now)
+}
+
+func (c *Controller) cancelProbes() {
+	c.probe.cancel()
+	c.probeRate.forget()
+	c.fresh = probeResult{}
 }
 
 // Estimate returns what is known now.
 func (c *Controller) Estimate() Estimate {
 	bitrate := c.bitrate()
+	target := c.target(bitrate)
 	pacing := c.cfg.StartPacingFactor
 	if c.answered {
 		pacing = c.cfg.PacingFactor
 	}
+	ratio := c.rule.ratio
+	if c.usesModel() {
+		ratio = c.model.average
+	}
 
 	return Estimate{
-		BitrateBps: bitrate,
-		PacingBps:  toInt(pacing * float64(bitrate)),
-		DelayBps:   toInt(c.aimd.rate),
-		LossBps:    c.lossBps(),
-		AckedBps:   toInt(c.ackedBps),
-		RTT:        c.rtt.latest,
-		LossRatio:  c.loss.ratio,
-		Usage:      c.overuse.usage,
-		State:      c.aimd.state,
+		BitrateBps:  target,
+		PacingBps:   toInt(pacing * float64(bitrate)),
+		DelayBps:    toInt(c.aimd.rate),
+		LossBps:     c.lossBps(),
+		AckedBps:    toInt(c.ackedBps),
+		RTT:         c.rtt.latest,
+		LossRatio:   ratio,
+		Usage:       c.overuse.usage,
+		State:       c.aimd.state,
+		AppLimited:  c.alr.active,
+		WindowBytes: toInt(c.window.bytes),
+		Pushback:    c.window.pushback(float64(bitrate)),
 	}
+}
+
+// push holds back when too much is under way.
+func (c *Controller) push(now time.Time) (changed bool) {
+	if changed = c.window.push(now, c.inFlight.bytes); changed {
+		c.alr.setEstimate(c.target(c.bitrate()))
+	}
+
+	return changed
+}
+
+// target is bitrate without what is held back.
+func (c *Controller) target(bitrate int) int {
+	if c.cfg.NoPushback {
+		return bitrate
+	}
+
+	return max(bitrate-toInt(c.window.pushback(float64(bitrate))*float64(bitrate)), c.cfg.MinBps)
 }
 
 // bitrate is the lower of the limits; both are kept within the bounds.
 func (c *Controller) bitrate() int { return min(toInt(c.aimd.rate), c.lossBps()) }
 
+// usesModel tells which loss rule acts.
+func (c *Controller) usesModel() bool { return c.cfg.Loss == LossModel && c.model.ready() }
+
 // lossBps is the upper bound while there is no loss limit.
 func (c *Controller) lossBps() int {
-	if c.loss.bps == 0 {
+	limit := c.rule.bps
+	if c.usesModel() {
+		limit = 0
+		if c.model.state != LossIdle {
+			limit = c.model.result
+		}
+	}
+	if limit == 0 {
 		return c.cfg.MaxBps
 	}
 
-	return min(max(toInt(c.loss.bps), c.cfg.MinBps), c.cfg.MaxBps)
-}
-
-// publish ends every input: it lets go of a loss limit that no longer limits
-// and records what changed.
-func (c *Controller) publish(now time.Time) {
-	if c.loss.release(c.aimd.rate) {
-		c.recordLoss(now, true)
-	}
-	bitrate := c.bitrate()
-	c.alr.setEstimate(bitrate)
-
-	usage, state := c.usage, c.state
-	c.usage, c.state = c.overuse.usage, c.aimd.state
-	rateKbs := c.rateKbs
-	c.rateKbs = bitrate / 1000
-	if c.cfg.Recorder == nil {
-		return
-	}
-
-	if c.usage != usage {
-		c.cfg.Recorder.Record(now, UsageChanged{
-			From: usage, To: c.usage,
-			TrendCentis:     int64(math.Round(100 * c.trend.modified())),
-			ThresholdCentis: int64(math.Round(100 * c.overuse.threshold)),
-		})
-	}
-	if c.state != state {
-		c.cfg.Recorder.Record(now, StateChanged{From: state, To: c.state})
-	}
-	if c.rateKbs != rateKbs {
-		e := c.Estimate()
-		c.cfg.Recorder.Record(now, EstimateChanged{
-			BitrateKbps: e.BitrateBps / 1000,
-			DelayKbps:   e.DelayBps / 1000,
-			LossKbps:    e.LossBps / 1000,
-			AckedKbps:   e.AckedBps / 1000,
-			RTTMs:       e.RTT.Milliseconds(),
-		})
-	}
-}
-
-func (c *Controller) recordLoss(now time.Time, removed bool) {
-	if c.cfg.Recorder == nil {
-		return
-	}
-	c.cfg.Recorder.Record(now, LossLimited{
-		LossPermille: int(math.Round(1000 * c.loss.ratio)),
-		LimitKbps:    c.lossBps() / 1000,
-		Removed:      removed,
-	})
+	return min(max(toInt(limit), c.cfg.MinBps), c.cfg.MaxBps)
 }
 
 // advance holds a clock that steps back.

@@ -39,7 +39,51 @@ type EstimateChanged struct {
 // EventName implements [Event].
 func (EstimateChanged) EventName() string { return "gcc:estimate" }
 
-// LossLimited tells that the loss limit came down, or that it was removed.
+// ProbeRequested asks for a cluster.
+type ProbeRequested struct {
+	ID       int `json:"id"`
+	RateKbps int `json:"rate_kbps"`
+	Bytes    int `json:"bytes"`
+}
+
+// EventName implements [Event].
+func (ProbeRequested) EventName() string { return "gcc:probe_requested" }
+
+// ProbeResult is what a cluster measured: what the path carries when Saturated,
+// at least that otherwise. Used is false when it had nothing to say, or when the
+// path was overused at that moment.
+type ProbeResult struct {
+	ID        int  `json:"id"`
+	RateKbps  int  `json:"rate_kbps"`
+	Saturated bool `json:"saturated"`
+	Used      bool `json:"used"`
+}
+
+// EventName implements [Event].
+func (ProbeResult) EventName() string { return "gcc:probe_result" }
+
+// AppLimitedChanged tells that the application began or ceased to send less than
+// it may.
+type AppLimitedChanged struct {
+	AppLimited bool `json:"app_limited"`
+}
+
+// EventName implements [Event].
+func (AppLimitedChanged) EventName() string { return "gcc:app_limited" }
+
+// LossStateChanged tells that the loss model did something else than before.
+type LossStateChanged struct {
+	From         LossState `json:"from"`
+	To           LossState `json:"to"`
+	LossPermille int       `json:"loss_permille"`
+	LimitKbps    int       `json:"limit_kbps"`
+}
+
+// EventName implements [Event].
+func (LossStateChanged) EventName() string { return "gcc:loss_state_changed" }
+
+// LossLimited tells that the limit of the loss thresholds came down, or that it
+// was removed.
 type LossLimited struct {
 	LossPermille int  `json:"loss_permille"`
 	LimitKbps    int  `json:"limit_kbps"`

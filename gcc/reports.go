@@ -25,10 +25,13 @@ type reports struct {
 	number uint64 // of reports at distinct times
 	lastAt time.Time
 	evict  int // lost by falling out of slots undecided
+	// lostBytes are those of the packets lost since the last takeLostBytes.
+	lostBytes int
 }
 
 type reportSlot struct {
 	seq    int64
+	size   int32
 	status reportStatus
 }
 
@@ -68,13 +71,13 @@ func (r *reports) received(seq int64) reportStatus {
 	return was
 }
 
-// missing notes that seq was reported as not there.
-func (r *reports) missing(now time.Time, seq int64) {
+// missing notes that seq, of size bytes, was reported as not there.
+func (r *reports) missing(now time.Time, seq int64, size int) {
 	s := r.slot(seq)
 	if s == nil || s.status != reportNone {
 		return
 	}
-	s.status = reportMissing
+	s.status, s.size = reportMissing, int32(size) //nolint:gosec // bounded by maxSize
 	if r.n == reportPending {
 		r.evict += r.pop()
 	}
@@ -97,6 +100,14 @@ func (r *reports) expire(now time.Time, window time.Duration) int {
 	return lost
 }
 
+// takeLostBytes returns the bytes of what expire has counted.
+func (r *reports) takeLostBytes() int {
+	bytes := r.lostBytes
+	r.lostBytes = 0
+
+	return bytes
+}
+
 // pop decides the packet that waits longest: 1 if it is lost.
 func (r *reports) pop() int {
 	s := &r.slots[slotOf(r.pending[r.head].seq)]
@@ -107,6 +118,7 @@ func (r *reports) pop() int {
 		return 0
 	}
 	s.status = reportLost
+	r.lostBytes += int(s.size)
 
 	return 1
 }
@@ -118,6 +130,7 @@ func (r *reports) slot(seq int64) *reportSlot {
 	case s.status == reportNone || s.seq < seq:
 		if s.status == reportMissing {
 			r.evict++
+			r.lostBytes += int(s.size)
 		}
 		*s = reportSlot{seq: seq}
 	case s.seq > seq:

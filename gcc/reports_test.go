@@ -31,7 +31,7 @@ func TestReportsMissingThenReceived(t *testing.T) {
 			now := t0.Add(time.Duration(i*tt.intervalMs) * time.Millisecond)
 			r.begin(now)
 			if i < tt.late {
-				r.missing(now, 5) // receivers repeat it
+				r.missing(now, 5, 1200) // receivers repeat it
 			} else {
 				r.received(5)
 			}
@@ -53,7 +53,7 @@ func TestReportsStatus(t *testing.T) {
 	if got := r.received(1); got != reportReceived {
 		t.Errorf("second time: %v, want no news", got)
 	}
-	r.missing(t0, 1) // contradicts: it was there
+	r.missing(t0, 1, 1200) // contradicts: it was there
 	r.received(1 + reportSlots)
 	if got := r.received(1); got != reportReceived {
 		t.Errorf("overwritten: %v, want no news", got)
@@ -69,7 +69,7 @@ func TestReportsSplit(t *testing.T) {
 	lost := 0
 	for range 5 {
 		r.begin(t0)
-		r.missing(t0, 1)
+		r.missing(t0, 1, 1200)
 		lost += r.expire(t0, 0)
 	}
 	if lost != 0 {
@@ -85,7 +85,7 @@ func TestReportsOverrun(t *testing.T) {
 	for i := range int64(n) {
 		now := t0.Add(time.Duration(i) * time.Microsecond)
 		r.begin(now)
-		r.missing(now, i)
+		r.missing(now, i, 1200)
 		lost += r.expire(now, time.Hour)
 	}
 	r.begin(t0.Add(3 * time.Hour))
@@ -115,11 +115,11 @@ func TestReportsOracle(t *testing.T) {
 			seq := i*perReport + p
 			switch f := rng.Float64(); {
 			case f < 0.05:
-				r.missing(now, seq)
-				r.missing(now, seq)
+				r.missing(now, seq, 1200)
+				r.missing(now, seq, 1200)
 				want++
 			case f < 0.10:
-				r.missing(now, seq)
+				r.missing(now, seq, 1200)
 				late[seq] = true
 			default:
 				r.received(seq)

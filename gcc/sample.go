@@ -13,6 +13,7 @@ import (
 type sample struct {
 	sentUs, arrivalUs int64
 	size              int
+	probe             int // cluster, 0 for none
 }
 
 // maxRemoteUs bounds remote times, so that no difference of two overflows.
@@ -31,7 +32,20 @@ func newSample(epoch time.Time, r *PacketResult) (s sample, ok bool) {
 		sentUs:    r.At.Sub(epoch).Microseconds(),
 		arrivalUs: int64(r.Arrival),
 		size:      min(max(r.Size, 0), maxSize),
+		probe:     r.Probe,
 	}, true
+}
+
+// maxRadioDelay bounds corrections.
+const maxRadioDelay = time.Minute
+
+// newDelaySample is newSample as the delay detector sees it: without the time
+// that the radio is known to have taken.
+func newDelaySample(epoch time.Time, r *PacketResult) (s sample, ok bool) {
+	s, ok = newSample(epoch, r)
+	s.arrivalUs -= min(max(r.RadioDelay, 0), maxRadioDelay).Microseconds()
+
+	return s, ok
 }
 
 // sortByArrival keeps the order of sending among equal arrivals.

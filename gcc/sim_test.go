@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gbrcc/gbrcc/gcc/pacing"
 )
 
 // bottleneck is a fluid model: a source of frames, a pacer, one queue with a
@@ -34,23 +36,30 @@ type bottleneck struct {
 	split bool
 	// holdBack delays OnDelay behind OnAcked.
 	holdBack time.Duration
+	// noPadding: probes must do with what there is to send.
+	noPadding bool
+	// jitter delays arrivals by up to that, packets stay in order.
+	jitter time.Duration
 }
 
 // trace is one row for each 100 ms.
 type trace struct {
-	t        time.Duration
-	est      Estimate
-	queue    time.Duration
-	goodput  float64 // bit/s over the last 100 ms
-	sentBps  float64
-	timeouts int
-	alr      bool
+	t       time.Duration
+	est     Estimate
+	queue   time.Duration
+	goodput float64 // bit/s over the last 100 ms
+	sentBps float64
+	padding float64 // bit/s of it
+	alr     bool
+	probes  int
 }
 
 type simPacket struct {
 	res  PacketResult
 	done time.Duration // when it leaves the queue
 	lost bool
+
+	padding bool
 }
 
 const simMTU = 1200
@@ -80,9 +89,8 @@ func (b *bottleneck) run(t testing.TB, dur time.Duration) []trace {
 		rng     = rand.New(rand.NewPCG(b.seed, 0))
 		rows    []trace
 		seq     int64
-		pacer   float64 // bytes waiting
-		credit  float64 // bytes the pacer may send
 		busy    time.Duration
+		lastOut time.Duration
 		flight  []simPacket
 		reports []struct {
 			at  time.Duration
@@ -95,6 +103,36 @@ func (b *bottleneck) run(t testing.TB, dur time.Duration) []trace {
 		nextFrame, nextReport time.Duration
 		row                   trace
 	)
+	pacer, err := pacing.New[int](pacing.Config{MaxQueue: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pacer.AllowPadding(!b.noPadding)
+	send := func(now time.Duration, size int, s pacing.Send[int]) {
+		at := b.epoch.Add(now)
+		p := SentPacket{Seq: seq, Size: size, At: at, Probe: s.Cluster}
+		seq++
+		row.sentBps += float64(size) * 8 * 10
+		row.padding += float64(s.Padding) * 8 * 10
+		c.OnPacketSent(at, p)
+		busy = max(busy, now)
+		lost := b.loss != nil && rng.Float64() < b.loss(now)
+		if busy-now > b.queueMax {
+			lost = true
+		} else {
+			busy += time.Duration(int64(size) * 8 * int64(time.Second) / int64(b.linkBps(now)))
+		}
+		arrival := busy + b.oneWay
+		if b.jitter > 0 {
+			arrival += time.Duration(rng.Int64N(int64(b.jitter)))
+		}
+		arrival = max(arrival, lastOut)
+		lastOut = arrival
+		flight = append(flight, simPacket{
+			res:  PacketResult{SentPacket: p, Received: !lost, Arrival: b.remote.Add(arrival)},
+			done: arrival, lost: lost, padding: s.Padding > 0,
+		})
+	}
 	for now := time.Duration(0); now < dur; now += step {
 		at := b.epoch.Add(now)
 		if now >= nextFrame {
@@ -102,37 +140,35 @@ func (b *bottleneck) run(t testing.TB, dur time.Duration) []trace {
 			if b.sourceBps != nil {
 				rate = min(rate, float64(b.sourceBps(now)))
 			}
-			pacer += rate / 30 / 8
+			for left := int(rate / 30 / 8); left > 0; left -= simMTU {
+				size := max(min(left, simMTU), 100)
+				pacer.Push(at, size, size)
+			}
 			nextFrame += time.Second / 30
 		}
-		credit = min(credit+float64(c.Estimate().PacingBps)/8*step.Seconds(), 2*simMTU)
-		for pacer >= simMTU && credit >= 0 {
-			pacer -= simMTU
-			credit -= simMTU
-			p := SentPacket{Seq: seq, Size: simMTU, At: at}
-			seq++
-			row.sentBps += simMTU * 8 * 10
-			c.OnPacketSent(at, p)
-			busy = max(busy, now)
-			lost := b.loss != nil && rng.Float64() < b.loss(now)
-			if busy-now > b.queueMax {
-				lost = true
-			} else {
-				busy += time.Duration(simMTU * 8 * int64(time.Second) / int64(b.linkBps(now)))
+		for {
+			p, ok := c.NextProbe()
+			if !ok {
+				break
 			}
-			arrival := busy + b.oneWay
-			flight = append(flight, simPacket{
-				res:  PacketResult{SentPacket: p, Received: !lost, Arrival: b.remote.Add(arrival)},
-				done: arrival, lost: lost,
-			})
+			row.probes++
+			pacer.Probe(at, pacing.Cluster(p))
+		}
+		pacer.SetRate(at, c.Estimate().PacingBps)
+		for {
+			s, ok := pacer.Next(at)
+			if !ok {
+				break
+			}
+			send(now, max(s.Item, s.Padding), s)
 		}
 		if now >= nextReport {
 			nextReport += b.interval
 			var res []PacketResult
 			for len(flight) > 0 && flight[0].done <= now {
 				res = append(res, flight[0].res)
-				if !flight[0].lost {
-					row.goodput += simMTU * 8 * 10
+				if !flight[0].lost && !flight[0].padding {
+					row.goodput += float64(flight[0].res.Size) * 8 * 10
 				}
 				flight = flight[1:]
 			}
@@ -166,7 +202,6 @@ func (b *bottleneck) run(t testing.TB, dur time.Duration) []trace {
 		}
 		if next := c.NextTimeout(); !next.IsZero() && !next.After(at) {
 			c.OnTimeout(at)
-			row.timeouts++
 			if next := c.NextTimeout(); !next.IsZero() && !next.After(at) {
 				t.Fatalf("%v: timeout still due after OnTimeout", now)
 			}
@@ -211,6 +246,7 @@ func most(rows []trace, from, to time.Duration, f func(trace) float64) float64 {
 
 func mbps(r trace) float64        { return float64(r.est.BitrateBps) / 1e6 }
 func goodMbps(r trace) float64    { return r.goodput / 1e6 }
+func paddingMbps(r trace) float64 { return r.padding / 1e6 }
 func queueMillis(r trace) float64 { return float64(r.queue.Microseconds()) / 1000 }
 
 func band(t *testing.T, what string, got, lo, hi float64, unit string) {

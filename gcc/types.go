@@ -32,6 +32,21 @@ type SentPacket struct {
 	Size int
 	// At is the local time of sending.
 	At time.Time
+	// Probe is the ID of the [ProbeCluster] that the packet was sent for; 0 for
+	// none.
+	Probe int `json:",omitempty"`
+}
+
+// ProbeCluster is a short burst that the controller wants sent at a rate of its
+// own, to measure whether the path carries it: at least MinBytes in at least
+// MinPackets, with padding where media is short. Its packets carry the ID in
+// SentPacket.Probe.
+type ProbeCluster struct {
+	ID      int
+	RateBps int
+	// MinBytes counts all headers.
+	MinBytes   int
+	MinPackets int
 }
 
 // PacketResult is what the receiver said about a sent packet.
@@ -41,6 +56,12 @@ type PacketResult struct {
 	Received bool
 	// Arrival is meaningful only when Received.
 	Arrival RemoteTime
+	// RadioDelay is how long the packet waited in the phone and on the radio,
+	// by a model of that queue. The delay detector sees the packet that much
+	// earlier and so reacts to the rest of the path only; everything else uses
+	// Arrival. 0, the neutral value, is no correction; values outside 0..1 min
+	// count as the nearer end.
+	RadioDelay time.Duration `json:",omitempty"`
 }
 
 // Feedback is one receiver report, already matched with what was sent.
@@ -49,6 +70,10 @@ type Feedback struct {
 	// connection as received; a packet first reported as missing may be
 	// reported again as received.
 	Packets []PacketResult
+	// DelayHeld keeps the report from the delay detector: the caller hands the
+	// same packets to [Controller.OnDelay] later, when it knows their
+	// RadioDelay.
+	DelayHeld bool
 }
 
 // Usage is the overuse detector's view of the bottleneck.
@@ -99,8 +124,8 @@ func (s State) String() string {
 
 // Estimate is everything the controller says at one instant.
 type Estimate struct {
-	// BitrateBps is the rate to use: the lower of the delay and loss limits,
-	// within the configured bounds, in bit/s.
+	// BitrateBps is the rate to use: the lower of the delay and loss limits less
+	// Pushback, within the configured bounds, in bit/s.
 	BitrateBps int
 	// PacingBps is the rate at which packets may leave, in bit/s.
 	PacingBps int
@@ -116,4 +141,13 @@ type Estimate struct {
 	LossRatio float64
 	Usage     Usage
 	State     State
+	// AppLimited tells that the application sends less than it may.
+	AppLimited bool
+	// WindowBytes is how much may be under way before queues grow for sure; 0
+	// while it is not known yet.
+	WindowBytes int
+	// Pushback is the share of the limits, 0..1, that is held back because more
+	// than WindowBytes is under way. BitrateBps is without it unless
+	// Config.NoPushback leaves it to an encoder that can skip frames.
+	Pushback float64
 }

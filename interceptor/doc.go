@@ -49,6 +49,12 @@
 // moment too: Pion reserves one for every packet it might resend and reuses it
 // for a second resend, which SRTP takes for gaps and replays.
 //
+// The end-to-end loop measures the path with short bursts above its rate. Where
+// there is no media for them they are filled with padding on the RTX stream, in
+// packets of up to 224 bytes of it and numbered like all of that stream; without
+// RTX only frames that are large enough are such a burst. [WithoutProbing] turns
+// that off.
+//
 // Write returns no error for a packet that the full queue refuses: it is
 // dropped and counted, as a router would. WriteSample of Pion's tracks hands
 // an error of the chain to the application, and most applications end the
@@ -79,6 +85,7 @@
 //	estimator.go  Estimator: the mutex, the core, the callbacks
 //	pacer.go      the loop: timers, sending, what has silently gone wrong
 //	writer.go     a stream: copy, queue, number
+//	padding.go    packets that fill a probe
 //	history.go    what was sent, by transport-wide or RTP number
 //	feedback.go   TWCC and RFC 8888 reports -> gcc.PacketResult
 //	factory.go    Factory for cc.NewInterceptor

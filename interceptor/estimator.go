@@ -49,6 +49,9 @@ type Estimator struct {
 	// not share a clock.
 	transport bool
 
+	// padded is the stream whose RTX carries padding: the latest that sent media.
+	padded *stream
+
 	target gbr.Target // as last told to pacer and notifier
 	// sleepUntil is when the loop wakes by itself: zero while it is awake.
 	sleepUntil time.Time
@@ -75,7 +78,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
-	pacer, err := pacing.New[*packet](pacing.Config{MaxQueue: cfg.maxQueue})
+	pacer, err := pacing.New[*packet](pacing.Config{MaxQueue: cfg.maxQueue, MaxPadding: maxFiller})
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
@@ -120,7 +123,7 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 		// The numbers of a stream that is bound again go on: SSRC and key are
 		// the same.
 		if s.rtx = e.rtx[info.SSRCRetransmission]; s.rtx == nil {
-			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission}
+			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission, payloadType: info.PayloadTypeRetransmission}
 			e.rtx[s.rtx.ssrc] = s.rtx
 		}
 	}
@@ -282,7 +285,8 @@ func (e *Estimator) drain() {
 	}
 }
 
-// follow makes pacer and encoder follow the core. Called with mu held, after
+// follow makes pacer and encoder follow the core, and hands its probes to the
+// pacer. Called with mu held, after
 // every input.
 func (e *Estimator) follow(now time.Time) {
 	t := e.core.Target()
@@ -293,6 +297,13 @@ func (e *Estimator) follow(now time.Time) {
 		signal(e.notify)
 	}
 	e.target = t
+	for {
+		c, ok := e.core.NextProbe()
+		if !ok {
+			return
+		}
+		e.pacer.Probe(now, pacing.Cluster(c))
+	}
 }
 
 // notifier calls the callback until Close.

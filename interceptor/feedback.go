@@ -32,6 +32,10 @@ type feedbackReader struct {
 
 	reference, ntp unwrapper
 
+	// buf is what the latest report was read into: results are good until the
+	// next one.
+	buf []gcc.PacketResult
+
 	// unknown counts what reports say of packets that are not in the history,
 	// repeated what they have said before, untimed the packets that arrived at
 	// an unknown time.
@@ -47,7 +51,7 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 		return nil, err
 	}
 	arrival := gcc.RemoteTime(r.reference.unwrap(int64(fb.ReferenceTime), referenceBits) * referenceUnit)
-	results := make([]gcc.PacketResult, 0, min(int(fb.PacketStatusCount), historyStart))
+	results := r.buf[:0]
 	deltas := fb.RecvDeltas
 	seq, left := fb.BaseSequenceNumber, int(fb.PacketStatusCount)
 	for _, chunk := range fb.PacketChunks {
@@ -70,6 +74,8 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 			left--
 		}
 	}
+
+	r.buf = results
 
 	return ascending(results), nil
 }
@@ -144,7 +150,7 @@ func timed(symbol uint16) bool {
 func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.PacketResult {
 	// RFC 8888 3.1: the middle 32 bits of an NTP timestamp, 1/65536 s.
 	report := r.ntp.unwrap(int64(fb.ReportTimestamp), 32)
-	var results []gcc.PacketResult
+	results := r.buf[:0]
 	for _, block := range fb.ReportBlocks {
 		space := r.history.streams[block.MediaSSRC]
 		if space == nil {
@@ -164,6 +170,8 @@ func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.
 			results = r.settle(results, e, m.Received, known, gcc.RemoteTime((arrival*15625)>>10))
 		}
 	}
+
+	r.buf = results
 
 	return ascending(results)
 }
@@ -200,10 +208,15 @@ func (r *feedbackReader) settle(
 // ascending sorts what several streams or a wrapped number have mixed. Numbers
 // of a malformed report can name a packet twice, as missing and as received.
 func ascending(results []gcc.PacketResult) []gcc.PacketResult {
-	bySeq := func(a, b gcc.PacketResult) int { return cmp.Compare(a.Seq, b.Seq) }
-	if !slices.IsSortedFunc(results, bySeq) {
-		slices.SortStableFunc(results, bySeq)
+	strictly := true
+	for i := 1; i < len(results) && strictly; i++ {
+		strictly = results[i].Seq > results[i-1].Seq
 	}
+	if strictly {
+		return results
+	}
+	bySeq := func(a, b gcc.PacketResult) int { return cmp.Compare(a.Seq, b.Seq) }
+	slices.SortStableFunc(results, bySeq)
 	// Of two, the later one says more: it is the reception.
 	n := 0
 	for i, p := range results {

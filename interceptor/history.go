@@ -158,6 +158,14 @@ func (h *history) begin(s *numberSpace, number int64, at time.Time, size int) ti
 	return t
 }
 
+// probe marks the packet of a ticket as one of a cluster.
+func (h *history) probe(t *ticket, cluster int) {
+	t.packet.Probe = cluster
+	if e := t.space.slot(t.number); e.number == t.number {
+		e.packet.Probe = cluster
+	}
+}
+
 // end tells what became of the latest ticket: a number that was not sent is
 // used again.
 func (h *history) end(t ticket, sent bool) {

@@ -29,6 +29,7 @@ type config struct {
 	core      gbr.Config
 	outer     func() (gbr.Outer, error)
 	maxQueue  time.Duration
+	noProbing bool
 	loggers   logging.LoggerFactory
 	recorders []gcc.Recorder
 	events    *EventLog
@@ -79,6 +80,7 @@ func newConfig(opts []Option) (*config, error) {
 func (c *config) newGCC() (gbr.Outer, error) {
 	return gcc.New(gcc.Config{
 		StartBps: c.core.StartBps, MinBps: c.core.MinBps, MaxBps: c.core.MaxBps, Recorder: c.core.Recorder,
+		NoProbing: c.noProbing,
 	})
 }
 
@@ -133,6 +135,16 @@ func WithOuter(newOuter func() (gbr.Outer, error)) Option {
 			return fmt.Errorf("%w: no outer loop", ErrOption)
 		}
 		c.outer = newOuter
+
+		return nil
+	}
+}
+
+// WithoutProbing keeps the default end-to-end loop from sending bursts above its
+// rate, padding included. It then takes seconds where probes take tenths.
+func WithoutProbing() Option {
+	return func(c *config) error {
+		c.noProbing = true
 
 		return nil
 	}

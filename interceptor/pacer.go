@@ -51,7 +51,12 @@ func (e *Estimator) step() (p *packet, wait time.Duration, closed bool, warning 
 		e.follow(now)
 	}
 	warning = e.watch.check(now)
-	if p, ok := e.pacer.Pop(now); ok {
+	if next, ok := e.pacer.Next(now); ok {
+		p := next.Item
+		if next.Padding > 0 {
+			p = e.pad(next.Padding)
+		}
+		p.cluster = next.Cluster
 		e.number(p, now)
 
 		return p, 0, false, warning

@@ -44,6 +44,8 @@ const (
 	StatPacketsSent         = "packetsSent"
 	StatBytesSent           = "bytesSent"
 	StatRetransmissionsSent = "retransmissionsSent"
+	// StatPaddingSent counts the packets of padding among them: int64.
+	StatPaddingSent = "paddingSent"
 	// StatPacketsUntracked counts the packets among the sent ones that no
 	// feedback will report on: int64.
 	StatPacketsUntracked = "packetsUntracked"
@@ -74,6 +76,7 @@ const (
 // counters are what the Estimator itself counts.
 type counters struct {
 	packetsSent, bytesSent, rtxSent, untracked int64
+	padding                                    int64
 	refused, unsent                            int64
 	reports, malformed                         int64
 }
@@ -109,6 +112,7 @@ func (e *Estimator) GetStats() map[string]any {
 		StatPacketsSent:         e.count.packetsSent,
 		StatBytesSent:           e.count.bytesSent,
 		StatRetransmissionsSent: e.count.rtxSent,
+		StatPaddingSent:         e.count.padding,
 		StatPacketsUntracked:    e.count.untracked,
 		StatPacketsRefused:      e.count.refused,
 		StatPacketsUnsent:       e.count.unsent,

@@ -80,9 +80,10 @@ func trackingOf(info *pion.StreamInfo) (kind tracking, extension uint8) {
 // rtxNumbers continues the RTP numbers of an RTX stream without gaps: what is
 // sent is numbered, not what might be.
 type rtxNumbers struct {
-	ssrc    uint32
-	next    uint16
-	started bool
+	ssrc        uint32
+	payloadType uint8
+	next        uint16
+	started     bool
 }
 
 // peek returns the number of the next packet, whose present one is own.
@@ -117,6 +118,8 @@ type packet struct {
 	resend   resender
 	size     int // on the link
 	tracking tracking
+	cluster  int // the probe it is sent for, 0 for none
+	filler   bool
 
 	// From the moment of sending.
 	ticket ticket
@@ -160,13 +163,16 @@ type stream struct {
 	next      pion.RTPWriter
 	extension uint8
 	tracking  tracking
+	ssrc      uint32
 	urgent    bool
-	rtx       *rtxNumbers // nil without RTX; guarded by e.mu
+	// The rest is guarded by e.mu.
+	rtx       *rtxNumbers // nil without RTX
+	timestamp uint32      // of the latest media packet sent
 }
 
 func newStream(e *Estimator, info *pion.StreamInfo, next pion.RTPWriter) *stream {
 	s := &stream{
-		e: e, next: next,
+		e: e, next: next, ssrc: info.SSRC,
 		// A few packets a second that a queue of video must not delay.
 		urgent: len(info.MimeType) >= 6 && strings.EqualFold(info.MimeType[:6], "audio/"),
 	}
@@ -187,7 +193,7 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 	if !ok {
 		p = new(packet)
 	}
-	p.stream, p.tracking = s, s.tracking
+	p.stream, p.tracking, p.cluster, p.filler = s, s.tracking, 0, false
 	p.copyOf(h, payload)
 	if s.tracking == byTransport {
 		if err := p.header.SetExtension(s.extension, p.number[:]); err != nil {
@@ -255,6 +261,9 @@ func (e *Estimator) number(p *packet, now time.Time) {
 		}
 	case untracked:
 	}
+	if p.cluster != 0 && p.tracking != untracked {
+		e.history.probe(&p.ticket, p.cluster)
+	}
 }
 
 // settle books what became of p, which number has numbered. Called with mu
@@ -272,12 +281,19 @@ func (e *Estimator) settle(p *packet, sent bool) {
 	e.count.bytesSent += int64(p.size)
 	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
 		rtx.sent(p.header.SequenceNumber)
-		e.count.rtxSent++
+		if !p.filler {
+			e.count.rtxSent++
+		}
 	}
 	if p.tracking == untracked {
 		e.count.untracked++
 
 		return
+	}
+	if p.filler {
+		e.count.padding++
+	} else {
+		e.padOn(p)
 	}
 	now := e.now()
 	e.watch.sent(p.at)

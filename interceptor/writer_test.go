@@ -417,12 +417,18 @@ func TestNACKResponderChain(t *testing.T) {
 		ask()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		var rtx []uint16
+		var rtx, numbers []uint16
 		for i, p := range wire.sent() {
 			if int(p.transportNumber(t)) != i {
 				t.Fatalf("packet %d has number %d", i, p.transportNumber(t))
 			}
 			if p.header.SSRC == rtxSSRC {
+				if n := len(numbers); n > 0 && p.header.SequenceNumber != numbers[n-1]+1 {
+					t.Errorf("RTX number %d after %d", p.header.SequenceNumber, numbers[n-1])
+				}
+				numbers = append(numbers, p.header.SequenceNumber)
+			}
+			if p.header.SSRC == rtxSSRC && len(p.payload) > 0 { // the rest is padding
 				rtx = append(rtx, uint16(p.payload[0])<<8|uint16(p.payload[1]))
 			}
 		}

@@ -34,6 +34,11 @@ type budgeter interface {
 	frameBudget(now time.Time) (bytes int, ok bool)
 }
 
+// prober is an algorithm that wants bursts sent to measure the path.
+type prober interface {
+	NextProbe() (gcc.ProbeCluster, bool)
+}
+
 // Limits are the same for all algorithms of a scenario, in bit/s.
 type Limits struct {
 	StartBps, MinBps, MaxBps int

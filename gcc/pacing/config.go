@@ -13,6 +13,7 @@ const (
 	DefaultBurst      = 5 * time.Millisecond
 	DefaultMaxQueue   = time.Second
 	DefaultMinRateBps = 50_000
+	DefaultMaxPadding = 1200
 )
 
 // ErrConfig is wrapped by the errors of [New].
@@ -30,10 +31,13 @@ type Config struct {
 	// MinRateBps is the lowest rate, so that a queue always drains, and the
 	// rate until the first SetRate. Default 50 kbit/s.
 	MinRateBps int
+	// MaxPadding bounds one packet of padding, in bytes on the link. Default
+	// 1200.
+	MaxPadding int
 }
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Burst < 0 || c.MaxQueue < 0 || c.MinRateBps < 0 {
+	if c.Burst < 0 || c.MaxQueue < 0 || c.MinRateBps < 0 || c.MaxPadding < 0 {
 		return c, fmt.Errorf("pacing: %w: negative value in %+v", ErrConfig, c)
 	}
 	if c.Burst == 0 {
@@ -44,6 +48,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MinRateBps == 0 {
 		c.MinRateBps = DefaultMinRateBps
+	}
+	if c.MaxPadding == 0 {
+		c.MaxPadding = DefaultMaxPadding
 	}
 
 	return c, nil

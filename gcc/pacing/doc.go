@@ -17,8 +17,21 @@
 //	  -size |        |/  |/  |/           each packet pulls it down by its size
 //	        +-------------------------> time
 //
-// Files: config.go (Config), pacer.go (Pacer, the accounting), ring.go (the
-// queue).
+// Files: config.go (Config), pacer.go (Pacer, the accounting), probe.go (probe
+// clusters and padding), ring.go (the queue).
+//
+// # Probes
+//
+// A [Cluster] is a short burst at a rate above the pacer's that finds out
+// whether the path carries it. While one runs its own schedule replaces the
+// budget: packets leave when start + bytes so far / rate has come, waiting ones
+// first, then padding, which the caller makes. All of it is charged to the
+// budget, so what follows a probe waits for it, at most 500 ms.
+//
+//	Probe(c) -> [ up to 5 clusters ] -- begins with the next packet --> Next
+//
+//	5 packets and rate x 15 ms at least, by whoever asks; a cluster whose next
+//	packet is more than 10 ms late is dropped, one that waits for 5 s too
 //
 // # Accounting
 //
@@ -41,10 +54,12 @@
 //
 // # Deviations from libwebrtc's pacing controller
 //
-// No padding, no probe clusters, no round robin between streams: one queue in
+// No padding outside of probes, no round robin between streams: one queue in
 // the order of Push, and one ahead of it. The queue is bounded by refusing
 // packets, where libwebrtc raises its rate to drain a queue that is too old: a
 // rate above the estimate is what a pacer is there to prevent. Burst is 5 ms,
 // not 40 ms: the queue this pacer protects is the phone's, where 40 ms is more
-// than the target.
+// than the target. A sender without padding probes with frames that are large
+// enough, which libwebrtc breaks off half-way. A packet too many in the queue of
+// clusters pushes out the oldest one.
 package pacing

@@ -27,11 +27,13 @@ type Pacer[T any] struct {
 	budget int64
 	burst  int64 // units
 	limit  int64 // cfg.MaxQueue at the current rate, units
+	debt   int64 // maxProbeDebt at the current rate, units
 
 	last    time.Time // of the budget
 	started bool
 
 	paced, urgent ring[T]
+	probe         prober
 }
 
 // New returns an empty pacer at the lowest rate with a full budget. The error
@@ -69,6 +71,7 @@ func (p *Pacer[T]) Push(now time.Time, item T, size int) bool {
 		return false
 	}
 	p.paced.push(item, size)
+	p.probe.begin(now, size, p.paced.count, p.paced.bytes)
 
 	return true
 }
@@ -92,31 +95,25 @@ func (p *Pacer[T]) PushUrgent(now time.Time, item T, size int) bool {
 	return true
 }
 
-// Pop takes the next packet that may leave now. Call it until it is not ok.
+// Pop is Next for a caller that never asked for a probe.
 func (p *Pacer[T]) Pop(now time.Time) (item T, ok bool) {
-	p.advance(now)
-	switch {
-	case p.urgent.count > 0:
-		e := p.urgent.pop()
-		floor := min(p.budget, -p.limit)
-		p.budget = max(p.budget-int64(e.size)*unitsPerByte, floor)
+	s, ok := p.Next(now)
 
-		return e.item, true
-	case p.paced.count > 0 && p.budget > 0:
-		e := p.paced.pop()
-		p.budget -= int64(e.size) * unitsPerByte
-
-		return e.item, true
-	default:
-		return item, false
-	}
+	return s.Item, ok
 }
 
-// NextSend is when Pop will succeed if nothing else happens: not before now,
-// and zero when nothing waits.
+// NextSend is when Next will succeed if nothing else happens: not before now,
+// and zero when nothing waits. While a probe runs it may be a moment at which
+// Next ends it.
 func (p *Pacer[T]) NextSend(now time.Time) time.Time {
 	p.advance(now)
 	switch {
+	case p.probe.active && p.urgent.count == 0:
+		if p.probe.next.After(now) {
+			return p.probe.next
+		}
+
+		return now
 	case p.Len() == 0:
 		return time.Time{}
 	case p.urgent.count > 0 || p.budget > 0:
@@ -179,6 +176,7 @@ func (p *Pacer[T]) setRate(bps int64) {
 	p.rate = bps
 	p.burst = mulUnits(bps, p.cfg.Burst)
 	p.limit = mulUnits(bps, p.cfg.MaxQueue)
+	p.debt = mulUnits(bps, maxProbeDebt)
 }
 
 func (p *Pacer[T]) queued() int64 { return (p.paced.bytes + p.urgent.bytes) * unitsPerByte }

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+
+//go:build !race
+
+package interceptor
+
+// minCPURatio is how many times less than Pion's estimator a packet costs.
+const minCPURatio = 3
