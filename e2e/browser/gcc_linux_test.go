@@ -13,6 +13,8 @@ import (
 	"flag"
 	"fmt"
 	"image/color"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +35,7 @@ var senderPage string
 var (
 	runs    = flag.Int("runs", 1, "runs of each course; the tolerances are those of the medians of 3")
 	side    = flag.String("side", "", "chromium or ours; default both")
+	events  = flag.String("events", "", "folder for what our estimator does, as JSON lines")
 	courseN = flag.String("courses", "", "comma separated names; default all")
 )
 
@@ -125,7 +128,16 @@ func race(ctx context.Context, c course, who string, run int, seed uint64) (out 
 	defer func() { err = errors.Join(err, s.close()) }()
 	var from source
 	if who == "ours" {
-		from, err = newOurs(sourceBps, seed)
+		var w io.Writer
+		if *events != "" {
+			f, err := os.Create(filepath.Join(*events, fmt.Sprintf("%s-%d.jsonl", c.name, run)))
+			if err != nil {
+				return out, err
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			w = f
+		}
+		from, err = newOurs(sourceBps, seed, w)
 	} else {
 		from = &chromium{id: fmt.Sprintf("%s-%d", c.name, run), title: c.name, maxBps: sourceBps}
 	}

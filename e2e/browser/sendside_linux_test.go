@@ -132,7 +132,9 @@ type sink struct {
 
 	mu       sync.Mutex
 	recorder *twcc.Recorder
-	ext      uint8 // of the transport-wide number
+	ext      uint8  // of the transport-wide number
+	video    uint8  // payload type
+	media    uint32 // SSRC of the video
 }
 
 func newSink(path cell.PathConfig, seed uint64) (*sink, error) {
@@ -167,6 +169,7 @@ func newSink(path cell.PathConfig, seed uint64) (*sink, error) {
 var (
 	anyCandidate = regexp.MustCompile(`(?m)^a=candidate:.*\r?\n`)
 	portOf       = regexp.MustCompile(`(?m)^(a=candidate:\S+ \d+ \S+ \d+ \S+ )\d+ `)
+	videoType    = regexp.MustCompile(`(?m)^m=video \d+ \S+ (\d+)`)
 	extensionOf  = regexp.MustCompile(`(?m)^a=extmap:(\d+)\S* ` + regexp.QuoteMeta(sdp.TransportCCURI))
 )
 
@@ -182,17 +185,19 @@ func (s *sink) answer(ctx context.Context, offer string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m := extensionOf.FindStringSubmatch(answer)
-	if m == nil {
-		return "", errors.New("browser: no transport feedback in the answer")
-	}
-	id, err := strconv.ParseUint(m[1], 10, 8)
-	if err != nil {
-		return "", err
+	ext, video := extensionOf.FindStringSubmatch(answer), videoType.FindStringSubmatch(answer)
+	if ext == nil || video == nil {
+		return "", errors.New("browser: no transport feedback or no video in the answer")
 	}
 	s.mu.Lock()
-	s.ext = uint8(id)
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	for i, v := range []*uint8{&s.ext, &s.video} {
+		n, err := strconv.ParseUint([][]string{ext, video}[i][1], 10, 8)
+		if err != nil {
+			return "", err
+		}
+		*v = uint8(n)
+	}
 
 	return portOf.ReplaceAllString(answer, "${1}"+strconv.Itoa(s.relay.port())+" "), nil
 }
@@ -205,9 +210,14 @@ func (s *sink) arrived(at time.Time, packet []byte) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if h.PayloadType == s.video {
+		s.media = h.SSRC
+	}
 	var number rtp.TransportCCExtension
 	if number.Unmarshal(h.GetExtension(s.ext)) == nil {
-		s.recorder.Record(h.SSRC, number.TransportSequence, at.UnixMicro())
+		// Always in the name of the video: Pion's sender throws away RTCP about its
+		// RTX stream, and with it the report if the last packet in it was padding.
+		s.recorder.Record(s.media, number.TransportSequence, at.UnixMicro())
 	}
 }
 
@@ -300,9 +310,14 @@ type ours struct {
 	samples   []sample
 }
 
-func newOurs(maxBps int, seed uint64) (*ours, error) {
+// newOurs makes one. Events, when not nil, gets what the estimator does.
+func newOurs(maxBps int, seed uint64, events io.Writer) (*ours, error) {
 	o := &ours{maxBps: maxBps, seed: seed, stop: func() {}}
-	factory, err := cc.NewInterceptor(interceptor.Factory(interceptor.WithBitrateBounds(minBps, startBps, interceptor.DefaultMaxBps)))
+	options := []interceptor.Option{interceptor.WithBitrateBounds(minBps, startBps, interceptor.DefaultMaxBps)}
+	if events != nil {
+		options = append(options, interceptor.WithEventWriter(events))
+	}
+	factory, err := cc.NewInterceptor(interceptor.Factory(options...))
 	if err != nil {
 		return nil, err
 	}
