@@ -28,7 +28,7 @@ help:
 	@echo 'make lint    golangci-lint $(GOLANGCI_LINT), formatting included'
 	@echo 'make cross   builds for the phone and for other hosts'
 	@echo 'make unit    all tests, goldens and fuzz corpora included'
-	@echo 'make browser qoe against headless Chromium, which it installs on Debian'
+	@echo 'make browser qoe and gcc against headless Chromium, which it installs on Debian'
 	@echo 'make race    the packages with concurrency under the race detector'
 	@echo 'make fuzz    every fuzz target for T=$(T)'
 	@echo 'make bench   benchmarks matching B=$(B), N=$(N) times'

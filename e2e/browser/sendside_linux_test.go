@@ -342,7 +342,7 @@ func newOurs(maxBps int, seed uint64, events io.Writer) (*ours, error) {
 		o.sender, err = o.pc.AddTrack(o.track)
 	}
 	if err != nil {
-		return nil, errors.Join(err, o.endpoint.close())
+		return nil, errors.Join(err, o.close())
 	}
 
 	return o, nil
@@ -440,7 +440,7 @@ func (o *ours) encode(ctx context.Context) {
 
 func (o *ours) finish(context.Context) ([]sample, error) {
 	o.stop()
-	err := o.endpoint.close()
+	err := o.close()
 	o.wg.Wait()
 
 	return o.samples, err
