@@ -57,6 +57,8 @@ func newAIMD(cfg *Config) aimd {
 // aimdInput is what one update of the detector brings.
 type aimdInput struct {
 	usage Usage
+	// force a cut: it is spaced by others.
+	force bool
 	// ackedBps is 0 while unknown.
 	ackedBps float64
 	rtt      time.Duration
@@ -71,7 +73,7 @@ func (a *aimd) update(now time.Time, in aimdInput) {
 	if in.rtt <= 0 {
 		in.rtt = defaultRTT
 	}
-	if in.usage == UsageOver && !a.mayReduce(now, in) {
+	if in.usage == UsageOver && !in.force && !a.mayReduce(now, in) {
 		return // neither cut nor grow
 	}
 	if in.ackedBps > 0 {

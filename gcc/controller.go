@@ -35,6 +35,7 @@ type Controller struct {
 	grouping grouping
 	trend    trendline
 	overuse  overuse
+	standing standing
 	delayAt  time.Time // last packet seen
 	aimd     aimd
 

@@ -4,6 +4,7 @@ package gcc
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -204,6 +205,42 @@ func TestFeedbackOutage(t *testing.T) {
 	band(t, "estimate at the end of the outage", mean(rows, 15900*time.Millisecond, 16*time.Second, mbps), 0.1, 0.1, "Mbit/s")
 	band(t, "timeouts", float64(timeouts), 3, 5, "")
 	band(t, "estimate 5 s later", mean(rows, 21*time.Second, 22*time.Second, mbps), 2.0, 3.1, "Mbit/s")
+}
+
+// RFC 8867 5.1: one flow of 150 kbit/s to 1.5 Mbit/s over a bottleneck of 1,
+// 2.5, 0.6 and 1 Mbit/s, 50 ms each way, 300 ms of queue. The source takes what
+// it gets; in each phase the rate comes to rest near what there is to have.
+func TestVariableCapacity(t *testing.T) {
+	phases := []struct {
+		until, settle time.Duration
+		mbps, lo, hi  float64
+	}{
+		{40 * time.Second, 5 * time.Second, 1, 0.75, 1.02},
+		{60 * time.Second, 10 * time.Second, 2.5, 1.2, 1.55},
+		{80 * time.Second, 5 * time.Second, 0.6, 0.42, 0.62},
+		{100 * time.Second, 10 * time.Second, 1, 0.7, 1.02},
+	}
+	b := bottleneck{
+		linkBps: func(t time.Duration) int {
+			for _, p := range phases {
+				if t < p.until {
+					return int(p.mbps * 1e6)
+				}
+			}
+
+			return 1_000_000
+		},
+		oneWay: 50 * time.Millisecond, queueMax: 300 * time.Millisecond,
+		cfg: Config{StartBps: 150_000, MinBps: 150_000, MaxBps: 1_500_000},
+	}
+	rows := b.run(t, 100*time.Second)
+	var from time.Duration
+	for _, p := range phases {
+		what := fmt.Sprintf("at %g Mbit/s: ", p.mbps)
+		band(t, what+"goodput", mean(rows, from+p.settle, p.until, goodMbps), p.lo, p.hi, "Mbit/s")
+		band(t, what+"queue", mean(rows, from+p.settle, p.until, queueMillis), 0, 60, "ms")
+		from = p.until
+	}
 }
 
 // Clocks may start anywhere.

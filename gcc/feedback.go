@@ -123,14 +123,18 @@ func (c *Controller) runDelay(now time.Time) bool {
 		c.grouping.reset()
 		c.trend.reset()
 		c.overuse = newOveruse(c.cfg.Threshold)
+		c.standing.reset()
 	}
 	c.delayAt = now
 	recovered := false
+	shortest := int64(math.MaxInt64)
 	for _, s := range c.scratch {
+		shortest = min(shortest, s.arrivalUs-s.sentUs)
 		was := c.overuse.usage
 		c.detect(now, s)
 		recovered = recovered || was == UsageUnder && c.overuse.usage == UsageNormal
 	}
+	c.standing.update(now, shortest)
 	c.control(now)
 	if recovered && c.overuse.usage == UsageNormal {
 		c.probe.cause = c.probeCause()
@@ -155,8 +159,14 @@ func (c *Controller) control(now time.Time) {
 			return
 		}
 	}
+	usage := c.overuse.usage
+	full := usage == UsageNormal && !c.alr.active && c.standing.full(now)
+	if full {
+		usage = UsageOver
+	}
 	c.aimd.update(now, aimdInput{
-		usage:      c.overuse.usage,
+		usage:      usage,
+		force:      full,
 		ackedBps:   c.ackedBps,
 		rtt:        c.rtt.latest,
 		appLimited: c.alr.active,
@@ -199,6 +209,7 @@ func (c *Controller) detect(now time.Time, s sample) {
 		// Deviation: goog_cc keeps the regression over a step of the clock.
 		c.trend.reset()
 		c.overuse.restart()
+		c.standing.reset()
 	case groupDone:
 		c.trend.add(d, s.arrivalUs)
 		c.overuse.update(&c.trend, d.sendUs, s.arrivalUs)

@@ -34,9 +34,13 @@ func FuzzController(f *testing.F) {
 		if len(data)%2 == 1 {
 			cfg.Recorder = discard{}
 		}
+		cfg.Loss = LossRule(len(data) / 6 % 2)
+		cfg.Acked = AckedEstimator(len(data) / 12 % 2)
+		cfg.NoPushback = len(data)/24%2 == 1
 		c := newTest(t, cfg)
 		now, top := t0, t0
 		var seq, acked int64
+		probe := 0
 		sent := map[int64]SentPacket{}
 		report := func(v uint32) []PacketResult {
 			var res []PacketResult
@@ -56,9 +60,9 @@ func FuzzController(f *testing.F) {
 			v := binary.BigEndian.Uint32(data[2:])
 			now = now.Add(time.Duration(data[1]) * time.Duration(data[1]) * 100 * time.Microsecond)
 			before := c.Estimate()
-			switch data[0] % 10 {
+			switch data[0] % 13 {
 			case 0, 7, 8:
-				p := SentPacket{Seq: seq, Size: int(int32(v)) % 3000, At: now}
+				p := SentPacket{Seq: seq, Size: int(int32(v)) % 3000, At: now, Probe: probe}
 				sent[seq] = p
 				seq++
 				c.OnPacketSent(now, p)
@@ -78,6 +82,20 @@ func FuzzController(f *testing.F) {
 				c.OnTimeout(now)
 			case 5:
 				c.SetEstimate(now, int(int32(v)))
+			case 10:
+				probe = 0
+				if p, ok := c.NextProbe(); ok {
+					if p.RateBps <= 0 || p.RateBps > cfg.MaxBps || p.MinBytes < 0 || p.MinPackets <= 0 {
+						t.Fatalf("%+v", p)
+					}
+					probe = p.ID
+				} else if v%2 == 0 {
+					probe = int(int32(v))
+				}
+			case 11:
+				c.SetProbing(now, v%3 != 0)
+			case 12:
+				c.SetNeed(now, int(int32(v)))
 			case 6:
 				now = now.Add(-time.Duration(v % uint32(time.Second)))
 			}
@@ -88,10 +106,11 @@ func FuzzController(f *testing.F) {
 			if e.BitrateBps < cfg.MinBps || e.BitrateBps > cfg.MaxBps || e.DelayBps < e.BitrateBps || e.LossBps < e.BitrateBps {
 				t.Fatalf("estimate out of bounds: %+v", e)
 			}
-			if e.PacingBps < e.BitrateBps || e.AckedBps < 0 || e.RTT < 0 || !(e.LossRatio >= 0 && e.LossRatio <= 1) {
+			if e.PacingBps < e.BitrateBps || e.AckedBps < 0 || e.RTT < 0 || !(e.LossRatio >= 0 && e.LossRatio <= 1) ||
+				e.WindowBytes < 0 || !(e.Pushback >= 0 && e.Pushback < 1) || c.inFlight.bytes < 0 {
 				t.Fatalf("%+v", e)
 			}
-			if op := data[0] % 10; (op == 1 || op == 9) && e.Usage == UsageOver && e.DelayBps > before.DelayBps {
+			if op := data[0] % 13; (op == 1 || op == 9) && e.Usage == UsageOver && e.DelayBps > before.DelayBps {
 				t.Fatalf("rose on overuse: %+v then %+v", before, e)
 			}
 			c.OnTimeout(top)

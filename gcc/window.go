@@ -118,7 +118,7 @@ func (f *inFlight) received(seq int64) {
 		return
 	}
 	first := seq - inFlightSlots + 1
-	if f.acked && f.highest-first >= 0 {
+	if f.acked && f.highest >= first {
 		first = f.highest + 1
 	}
 	for i := first; i <= seq && i >= first; i++ {

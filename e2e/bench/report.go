@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
+	"github.com/gbrcc/gbrcc/e2e/cell/ns3"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 	"github.com/gbrcc/gbrcc/interceptor/dashboard"
 )
@@ -43,7 +44,8 @@ type report struct {
 	Classes            []reportClass
 	Sweeps             []sweepFigure
 	Scenarios          []reportScenario
-	Figures            []figure // column heads
+	Figures            []figure  // column heads
+	Cell               textTable // against ns-3
 	Charts             charts
 	Script, UPlot      template.JS
 	Style, UPlotStyles template.CSS
@@ -56,6 +58,7 @@ type reportVariant struct {
 
 type reportClass struct {
 	Name      string
+	Glance    []glance
 	Scenarios []reportScenario
 }
 
@@ -226,7 +229,15 @@ func (e *engine) report(o options, jobs []job, records []record) *report {
 		}
 		r.Classes[c].Scenarios = append(r.Classes[c].Scenarios, s)
 	}
-	r.Glance, r.Worst = summary(r, records)
+	cases := judge(r, records)
+	r.Worst = worstLists(r, cases)
+	r.Glance = glances(r, cases, func(string) bool { return true })
+	for i, c := range r.Classes {
+		r.Classes[i].Glance = glances(r, cases, func(name string) bool {
+			return slices.ContainsFunc(c.Scenarios, func(s reportScenario) bool { return s.Name == name })
+		})
+	}
+	r.Cell = tableOf(ns3.Checked())
 	var curves []curveChart
 	r.Sweeps, curves = sweeps(o, r.Scenarios, medians)
 	r.Charts.Curves = append(r.Charts.Curves, curves...)
@@ -375,84 +386,151 @@ func round(v float64, decimals int) float64 {
 	return math.Round(v*f) / f
 }
 
-// summary compares the controllers with what is possible, all scenarios
-// together, and finds the worst cases. References are not judged.
-func summary(r *report, records []record) ([]glance, []worstList) {
-	const most = 8
-	type relative struct {
-		get        func(record) float64
-		show       func(float64) string
-		low        bool // the lower, the worse
-		title, doc string
-	}
-	percent := func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
-	measures := []relative{
+// measure is one way of comparing a run with what is possible.
+type measure struct {
+	title, doc string
+	get        func(record) float64
+	show       func(float64) string
+	low        bool // the lower, the worse
+}
+
+// measures are frozen time, latency and goodput, in this order.
+func measures() [3]measure {
+	return [3]measure{
 		{
-			get: func(r record) float64 { return r.FreezeRatio }, show: func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
 			title: "Frozen", doc: "share of the time that the picture stood still",
+			get:  func(r record) float64 { return r.FreezeRatio },
+			show: func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
 		},
 		{
-			get: func(r record) float64 { return r.PlayoutP95 - r.OraclePlayoutP95 }, show: func(v float64) string { return fmt.Sprintf("%+.0f ms", v) },
 			title: "Late", doc: "playout latency p95 beyond the clairvoyant's",
+			get:  func(r record) float64 { return r.PlayoutP95 - r.OraclePlayoutP95 },
+			show: func(v float64) string { return fmt.Sprintf("%+.0f ms", v) },
 		},
 		{
-			get: func(r record) float64 { return over(r.GoodputMbps, r.OracleGoodput) }, show: percent, low: true,
 			title: "Slow", doc: "goodput as a share of the clairvoyant's",
+			get:  func(r record) float64 { return over(r.GoodputMbps, r.OracleGoodput) },
+			show: func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }, low: true,
 		},
 	}
-	lists := make([]worstList, len(measures))
-	var glances []glance
+}
+
+// judge gives each variant's cases in the scenarios, one for each measure and
+// scenario it was run in: the medians over the seeds.
+func judge(r *report, records []record) map[string][3][]worstCase {
+	type key struct{ scenario, variant string }
+	runs := map[key][]record{}
+	for _, rec := range records {
+		k := key{rec.Scenario, rec.variant().name()}
+		runs[k] = append(runs[k], rec)
+	}
+	out := map[string][3][]worstCase{}
 	for _, v := range r.Variants {
-		var medians [3][]float64
-		var worst [3]worstCase
+		var all [3][]worstCase
 		for _, s := range r.Scenarios {
-			for i, m := range measures {
-				var vs []float64
-				for _, rec := range records {
-					if rec.Scenario == s.Name && rec.variant().name() == v.Name {
-						vs = append(vs, m.get(rec))
-					}
-				}
-				if len(vs) == 0 {
-					continue
+			recs := runs[key{s.Name, v.Name}]
+			if len(recs) == 0 {
+				continue
+			}
+			for i, m := range measures() {
+				vs := make([]float64, len(recs))
+				for n, rec := range recs {
+					vs[n] = m.get(rec)
 				}
 				slices.Sort(vs)
-				mid := median(vs)
-				c := worstCase{v, s.Name, s.ID, m.show(mid), mid}
+				c := worstCase{v, s.Name, s.ID, m.show(median(vs)), median(vs)}
 				if m.low {
-					c.badness = -mid
+					c.badness = -c.badness
 				}
-				medians[i] = append(medians[i], mid)
-				if len(medians[i]) == 1 || c.badness > worst[i].badness {
-					worst[i] = c
-				}
-				if !v.Reference && (m.low || mid > 0) {
-					lists[i].Cases = append(lists[i].Cases, c)
-				}
+				all[i] = append(all[i], c)
 			}
 		}
-		if len(medians[0]) == 0 {
+		out[v.Name] = all
+	}
+
+	return out
+}
+
+// glances sums up each variant over some of the scenarios.
+func glances(r *report, cases map[string][3][]worstCase, in func(scenario string) bool) []glance {
+	var out []glance
+	for _, v := range r.Variants {
+		var mid [3]float64
+		var worst [3]worstCase
+		some := false
+		for i, all := range cases[v.Name] {
+			var vs []float64
+			for _, c := range all {
+				if !in(c.Scenario) {
+					continue
+				}
+				if vs = append(vs, c.badness); len(vs) == 1 || c.badness > worst[i].badness {
+					worst[i] = c
+				}
+			}
+			if some = len(vs) > 0; some {
+				slices.Sort(vs)
+				mid[i] = median(vs)
+			}
+		}
+		if !some {
 			continue
 		}
-		for i := range medians {
-			slices.Sort(medians[i])
-		}
 		at := func(c worstCase) string { return c.Text + " in " + c.Scenario }
-		g := glance{v, median(medians[2]), median(medians[1]), median(medians[0]), at(worst[2]), at(worst[1]), at(worst[0])}
+		g := glance{v, -mid[2], mid[1], mid[0], at(worst[2]), at(worst[1]), at(worst[0])}
 		if worst[0].badness == 0 {
 			g.WorstFrozen = "never"
 		}
-		glances = append(glances, g)
-	}
-	for i, m := range measures {
-		lists[i].Title, lists[i].Doc = m.title, m.doc
-		slices.SortStableFunc(lists[i].Cases, func(a, b worstCase) int {
-			return cmp.Compare(b.badness, a.badness)
-		})
-		lists[i].Cases = lists[i].Cases[:min(most, len(lists[i].Cases))]
+		out = append(out, g)
 	}
 
-	return glances, lists
+	return out
+}
+
+// worstLists finds the worst cases of the controllers. References are not judged.
+func worstLists(r *report, cases map[string][3][]worstCase) []worstList {
+	const most = 8
+	var out []worstList
+	for i, m := range measures() {
+		l := worstList{Title: m.title, Doc: m.doc}
+		for _, v := range r.Variants {
+			for _, c := range cases[v.Name][i] {
+				if !v.Reference && (m.low || c.badness > 0) {
+					l.Cases = append(l.Cases, c)
+				}
+			}
+		}
+		slices.SortStableFunc(l.Cases, func(a, b worstCase) int { return cmp.Compare(b.badness, a.badness) })
+		l.Cases = l.Cases[:min(most, len(l.Cases))]
+		out = append(out, l)
+	}
+
+	return out
+}
+
+// textTable is a table in Markdown, taken apart.
+type textTable struct {
+	Head []string
+	Rows [][]string
+}
+
+func tableOf(markdown string) textTable {
+	var t textTable
+	for line := range strings.Lines(markdown) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i, c := range cells {
+			cells[i] = strings.TrimSpace(c)
+		}
+		switch {
+		case strings.HasPrefix(line, "|-"):
+		case t.Head == nil:
+			t.Head = cells
+		default:
+			t.Rows = append(t.Rows, cells)
+		}
+	}
+
+	return t
 }
 
 func over(a, b float64) float64 {

@@ -11,8 +11,6 @@ import (
 const (
 	// headerBytes is RLC (3) and MAC (2) header of a transport block with data.
 	headerBytes = 5
-	// bsrBytes is a short BSR: subheader and control element (TS 36.321 6.1.3.1).
-	bsrBytes = 2
 	// userLCG is the logical channel group of user data; 0 is signalling.
 	userLCG = 3
 )
@@ -23,7 +21,7 @@ type bsrState struct {
 	period, retx int64 // timers; period < 0 is infinite
 	srPeriod     int64
 	srPhase      int64
-	extended     bool
+	sizes        sizes
 
 	regular    diag.Trigger // pending regular BSR: TriggerRegular or TriggerRetx
 	periodicAt int64        // when periodicBSR-Timer expires
@@ -82,8 +80,8 @@ func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) 
 		// tell the base station so.
 		s.regular = diag.TriggerUnknown
 		data, padding = bytes, room-bytes
-		if padding >= bsrBytes {
-			padding -= bsrBytes
+		if n := s.sizes.ce(); padding >= n {
+			padding -= n
 			c = ce{trigger: diag.TriggerPadding}
 		}
 	} else {
@@ -95,9 +93,9 @@ func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) 
 		}
 		data = room
 		if c.present() {
-			data = room - bsrBytes
+			data = room - s.sizes.ce()
 			// The size is what is left after this block, without headers.
-			c.index = diag.LTEIndex(bytes-data, s.extended)
+			c.index = s.sizes.index(bytes - data)
 			s.regular = diag.TriggerUnknown
 		}
 	}
@@ -135,5 +133,5 @@ func (s *bsrState) wantsIdeal(k int64, bytes int) bool {
 
 // rounded is a number of bytes as the base station reads it from a report.
 func (s *bsrState) rounded(bytes int) int {
-	return upperEdge(diag.LTEIndex(bytes, s.extended), s.extended)
+	return s.sizes.upper(s.sizes.index(bytes))
 }

@@ -36,7 +36,9 @@ type Config struct {
 	// RetxBSR is retxBSR-Timer, whole milliseconds; 320 ms.
 	RetxBSR time.Duration
 	// ExtendedBSR selects the table of extendedBSR-Sizes-r10. Without it any
-	// backlog above 150 kB reads as index 63.
+	// backlog above 150 kB reads as index 63. On NR it has the phone send long
+	// BSRs, as with data in several groups: 8 bits up to 81 MB in place of 5
+	// up to 150 kB.
 	ExtendedBSR bool
 
 	// SRPeriod is the distance of the scheduling request occasions, whole
@@ -108,12 +110,14 @@ type PathConfig struct {
 }
 
 // TelemetryConfig is how the modem's log gets out. The modem logs each PUSCH
-// in B139 and, with its BSR, in B064; it commits a packet of either when the
+// in B139 and, with its BSR, in B064 (on NR: in B883 and B872, to which what is
+// said of the two applies); it commits a packet of either when the
 // packet is full or old enough, and all its records carry that moment.
 type TelemetryConfig struct {
 	// Off gives no telemetry at all.
 	Off bool
-	// Encoded gives Output.Diag instead of Output.Records.
+	// Encoded gives Output.Diag instead of Output.Records. On LTE only: the
+	// layouts of NR's log codes are not known well enough to be written.
 	Encoded bool
 
 	// B139Records and B139Span commit a grant packet: 10 records or 10 ms
@@ -242,6 +246,8 @@ func (c Config) validate() error {
 		return bad("buffer of %d bytes", c.BufferBytes)
 	case !(c.BLER >= 0 && c.BLER <= 0.5): // also catches NaN
 		return bad("BLER %v is not within 0..0.5", c.BLER)
+	case c.Telemetry.Encoded && !c.Telemetry.Off && radio.rat == diag.NR:
+		return bad("telemetry of %v cannot be encoded, only given as records", c.Radio)
 	case c.OtherAppsBps < 0 || c.OtherAppsBps > 1e9:
 		return bad("other apps' rate %d bit/s", c.OtherAppsBps)
 	}

@@ -42,6 +42,7 @@
 //	path_codel.go its queue under CoDel         path_impair.go  loss, order, delay
 //	path_wire.go  Wire: a path alone            phone.go   Phone: what one does in a slot
 //	radio.go   Radio: slots and patterns        cell.go    Cell: a phone alone
+//	sizes.go   tables of buffer sizes
 //	shared.go  Shared: many phones              schedule.go  Scheduler
 //	link.go    SNR, fading, MCS                 tbs.go, tbs_lte.go  transport block sizes
 //	traffic.go background users                 saturated.go  who always has data
@@ -56,12 +57,16 @@
 //
 // # Deviations
 //
-//   - One uplink grant a TTI, one carrier, one logical channel group, short
-//     BSRs only. RLC and MAC headers are 3+2 bytes a transport block, however
+//   - One uplink grant a TTI, one carrier, one logical channel group, which has
+//     short BSRs (long ones on NR with Config.ExtendedBSR). RLC and MAC headers are 3+2 bytes a transport block, however
 //     many packets it holds (a real block spends about 2 more for each).
 //   - A regular or periodic BSR is cancelled as soon as a block takes all the
 //     data; what room is left then carries a padding BSR of zero.
 //     TS 36.321 5.4.5 cancels only where the BSR does not fit.
+//   - On NR a retransmission goes ahead of new data in the first uplink slot
+//     that can be granted (TS 38.321 5.4.2 leaves it to the base station), and
+//     there is no PCI in its telemetry: the log code that tells it (B885) is not
+//     modelled. The slots at the edge of a pattern (S) carry nothing up.
 //   - Synchronous HARQ as in TS 36.321 5.4.2, but the fourth transmission
 //     always succeeds unless RLCConfig says otherwise. A retransmission uses
 //     its TTI alone.

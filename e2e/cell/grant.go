@@ -2,8 +2,6 @@
 
 package cell
 
-import "github.com/gbrcc/gbrcc/modemlink/diag"
-
 // horizon is how many slots of grants the base station remembers: more than a
 // block can be on its way (four transmissions a round trip apart and both lags).
 const horizon = 128
@@ -43,7 +41,7 @@ type station struct {
 	air        *air
 	reportTTIs int64
 	srGrant    int
-	extended   bool
+	sizes      sizes
 
 	reports ring[report]
 	plan    plan
@@ -117,7 +115,7 @@ func (b *station) need() int {
 	case b.pending > 0 && b.ideal.on:
 		return b.pending + idealExtra
 	case b.pending > 0:
-		return b.pending + headerBytes + bsrBytes
+		return b.pending + headerBytes + b.sizes.ce()
 	default:
 		return b.blind
 	}
@@ -179,18 +177,11 @@ func (b *station) on(r report, k int64) {
 			return // overtaken while it was retransmitted
 		}
 		b.last, b.polls, b.blind = r.air, 0, 0
-		b.pending = max(upperEdge(r.ce.index, b.extended)-granted, 0)
+		b.pending = max(b.sizes.upper(r.ce.index)-granted, 0)
 	case r.air >= b.last && b.pending == 0 && granted == 0:
 		// The block was full: there may be more than the phone could say.
 		// Guess, and twice as much each time that the guess was too low.
 		b.pending = b.srGrant << min(b.polls, 8)
 		b.polls++
 	}
-}
-
-// upperEdge is how much the base station believes there is; for the index that
-// has no upper edge just what it says for sure.
-func upperEdge(index uint8, extended bool) int {
-	low, high := diag.LTEBufferSize(index, extended)
-	return max(low-1, high)
 }

@@ -262,7 +262,7 @@ func (s *Shared) listen(u *user, k int64) {
 			break
 		}
 		if r.ce.present() {
-			tell(upperEdge(r.ce.index, u.station.extended))
+			tell(u.station.sizes.upper(r.ce.index))
 		}
 	}
 	read := u.station.ideal.readAt

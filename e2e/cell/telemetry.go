@@ -30,6 +30,7 @@ type modemLog struct {
 	cfg   TelemetryConfig
 	rng   *rand.Rand
 	frame *frame
+	sizes sizes
 	first int64 // slot number of slot 0
 	start time.Time
 	// Added to the slot number by handovers and by restarts.
@@ -60,11 +61,12 @@ func (l *modemLog) number(k int64) int {
 // committed, as a packet speaks of one cell.
 func (l *modemLog) move(at time.Time, v visit) {
 	l.expire(at)
+	fast, slow := l.codes()
 	if len(l.reports.txs) > 0 {
-		l.commit(&l.reports, diag.LogB064, at)
+		l.commit(&l.reports, slow, at)
 	}
 	if len(l.grants.txs) > 0 {
-		l.commit(&l.grants, diag.LogB139, at)
+		l.commit(&l.grants, fast, at)
 	}
 	l.pci, l.moved = v.pci, v.sfn
 }
@@ -101,26 +103,35 @@ func (l *modemLog) expire(at time.Time) {
 	l.restart(at)
 	old := func(b *batch) bool { return len(b.txs) > 0 && !b.deadline.After(at) }
 	// The older one goes first, so that commit times do not descend.
+	fast, slow := l.codes()
 	if old(&l.reports) && (!old(&l.grants) || l.reports.deadline.Before(l.grants.deadline)) {
-		l.commit(&l.reports, diag.LogB064, l.reports.deadline)
+		l.commit(&l.reports, slow, l.reports.deadline)
 	}
 	if old(&l.grants) {
-		l.commit(&l.grants, diag.LogB139, l.grants.deadline)
+		l.commit(&l.grants, fast, l.grants.deadline)
 	}
 	if old(&l.reports) {
-		l.commit(&l.reports, diag.LogB064, l.reports.deadline)
+		l.commit(&l.reports, slow, l.reports.deadline)
 	}
 	if len(l.grants.txs) >= l.cfg.B139Records {
-		l.commit(&l.grants, diag.LogB139, at)
+		l.commit(&l.grants, fast, at)
 	}
 	if len(l.reports.txs) >= l.cfg.B064Samples {
-		l.commit(&l.reports, diag.LogB064, at)
+		l.commit(&l.reports, slow, at)
 	}
+}
+
+// codes are those of grants and of reports.
+func (l *modemLog) codes() (fast, slow diag.LogCode) {
+	if l.frame.rat == diag.NR {
+		return diag.LogB883, diag.LogB872
+	}
+	return diag.LogB139, diag.LogB064
 }
 
 // commit closes a packet at a time.
 func (l *modemLog) commit(b *batch, code diag.LogCode, at time.Time) {
-	l.scratch = appendRecords(l.scratch[:0], code, l.pci, b.txs)
+	l.scratch = l.appendRecords(l.scratch[:0], code, b.txs)
 	b.txs = b.txs[:0]
 	l.publish(code, at, l.scratch)
 }
@@ -131,10 +142,13 @@ func (l *modemLog) configure(at time.Time, bsr, retx time.Duration) {
 		return
 	}
 	l.scratch = append(l.scratch[:0], diag.Record{
-		Code: diag.LogB060, Kind: diag.KindConfig, RAT: diag.LTE, PeriodicBSR: bsr, RetxBSR: retx,
+		Code: diag.LogB060, Kind: diag.KindConfig, RAT: l.frame.rat, PeriodicBSR: bsr, RetxBSR: retx,
 	})
+	if l.frame.rat == diag.NR {
+		l.scratch[0].Code = diag.LogB821 // the RRC message that says so
+	}
 	l.faults.config = l.scratch[0]
-	l.publish(diag.LogB060, at, l.scratch)
+	l.publish(l.scratch[0].Code, at, l.scratch)
 }
 
 // publish hands a packet that was committed at a time to the port.
@@ -200,20 +214,26 @@ func (l *modemLog) encode(code diag.LogCode, logged diag.Timestamp, recs []diag.
 }
 
 // appendRecords is what a decoder of the packet gives, but for the time stamp.
-func appendRecords(dst []diag.Record, code diag.LogCode, pci int, txs []transmission) []diag.Record {
+func (l *modemLog) appendRecords(dst []diag.Record, code diag.LogCode, txs []transmission) []diag.Record {
 	for _, tx := range txs {
-		r := diag.Record{Code: code, Kind: diag.KindGrant, RAT: diag.LTE, TTI: tx.tti}
+		r := diag.Record{Code: code, Kind: diag.KindGrant, RAT: l.frame.rat, Numerology: l.frame.mu, TTI: tx.tti}
 		grant := r
 		grant.Bytes = tx.bytes
-		if code == diag.LogB139 {
-			grant.Retx, grant.PCI, grant.HasPCI = tx.retx, pci, true
+		switch code {
+		case diag.LogB139:
+			grant.Retx, grant.PCI, grant.HasPCI = tx.retx, l.pci, true
 			dst = append(dst, grant)
 			continue
+		case diag.LogB883:
+			grant.Retx = tx.retx
+			dst = append(dst, grant)
+			continue
+		default: // with reports
 		}
 		grant.Padding = tx.padding
 		dst = append(dst, grant)
 		if tx.ce.present() {
-			r.Kind, r.Form, r.Trigger, r.LCGs = diag.KindBSR, diag.FormShort, tx.ce.trigger, 1<<userLCG
+			r.Kind, r.Form, r.Trigger, r.LCGs = diag.KindBSR, l.sizes.form(), tx.ce.trigger, 1<<userLCG
 			r.Index[userLCG] = tx.ce.index
 			dst = append(dst, r)
 		}

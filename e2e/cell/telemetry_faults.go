@@ -159,7 +159,7 @@ func (l *modemLog) restart(at time.Time) {
 			l.put(f.stale[i%staleLen], at)
 		}
 		l.scratch = append(l.scratch[:0], f.config)
-		l.publish(diag.LogB060, at, l.scratch)
+		l.publish(f.config.Code, at, l.scratch)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pion/ice/v4"
@@ -19,6 +20,7 @@ import (
 	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/interceptor/pkg/twcc"
 	"github.com/pion/logging"
+	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 )
@@ -54,6 +56,9 @@ type Config struct {
 // PacerDelayer is an estimator that knows how long its pacer's queue is.
 type PacerDelayer interface{ PacerDelay() time.Duration }
 
+// watchEvery is how late a request for a key frame may be.
+const watchEvery = 50 * time.Millisecond
+
 // Call is two connected peers with video from one to the other.
 type Call struct {
 	estimator cc.BandwidthEstimator
@@ -62,6 +67,7 @@ type Call struct {
 
 	mu                sync.Mutex
 	captured, leftOut int
+	keyWanted         atomic.Bool
 
 	cancel  context.CancelFunc
 	closers []func() error
@@ -119,8 +125,14 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 	// Nobody else reads, and without a reader no feedback arrives.
 	c.wg.Go(func() {
 		for {
-			if _, _, err := rtpSender.ReadRTCP(); err != nil {
+			packets, _, err := rtpSender.ReadRTCP()
+			if err != nil {
 				return
+			}
+			for _, p := range packets {
+				if _, ok := p.(*rtcp.PictureLossIndication); ok {
+					c.keyWanted.Store(true)
+				}
 			}
 		}
 	})
@@ -153,13 +165,13 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 	case <-ctx.Done():
 		return fmt.Errorf("peer: not connected: %w", context.Cause(ctx))
 	}
-	c.startMedia(runCtx, cfg, track, tracks)
+	c.startMedia(runCtx, cfg, receiver, track, tracks)
 
 	return nil
 }
 
 // startMedia starts the encoder and the reader of what arrives.
-func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLocalStaticRTP, tracks <-chan *webrtc.TrackRemote) {
+func (c *Call) startMedia(ctx context.Context, cfg Config, receiver *webrtc.PeerConnection, track *webrtc.TrackLocalStaticRTP, tracks <-chan *webrtc.TrackRemote) {
 	c.start = time.Now()
 	c.rcv = newReceiver(c.start)
 	c.wg.Go(func() {
@@ -169,15 +181,17 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLo
 		case <-ctx.Done():
 			return
 		}
+		c.wg.Go(func() { c.watch(ctx, receiver, uint32(t.SSRC())) })
 		for {
-			p, _, err := t.ReadRTP()
+			p, attributes, err := t.ReadRTP()
 			if err != nil {
 				return
 			}
 			if cfg.Received != nil {
 				cfg.Received(p)
 			}
-			c.rcv.onPacket(time.Now(), p.Payload)
+			resent := attributes.Get(webrtc.AttributeRtxSsrc) != nil
+			c.rcv.onPacket(time.Now(), p.Payload, p.Timestamp, resent)
 		}
 	})
 	if cfg.Source != nil {
@@ -194,7 +208,8 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLo
 
 			return cfg.MaxBps
 		},
-		write: trackWriter(track),
+		keyWanted: func() bool { return c.keyWanted.Swap(false) },
+		write:     trackWriter(track),
 	}
 	if p, ok := c.estimator.(PacerDelayer); ok {
 		enc.pacerDelay = p.PacerDelay
@@ -206,6 +221,25 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, track *webrtc.TrackLo
 			c.mu.Unlock()
 		})
 	})
+}
+
+// watch asks for key frames when the viewer cannot go on without one.
+func (c *Call) watch(ctx context.Context, receiver *webrtc.PeerConnection, ssrc uint32) {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for asked := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			if requests := c.rcv.onTimer(now); requests > asked {
+				asked = requests
+				// An error is the connection going down; the context tells when to
+				// stop.
+				_ = receiver.WriteRTCP([]rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: ssrc}})
+			}
+		}
+	}
 }
 
 // newPeer makes a peer connection on one socket, with nothing but that socket.

@@ -8,15 +8,14 @@
 //	encoder ─► track ─► interceptors, estimator ─► sender's socket ─► ...
 //	   ▲                        │ target
 //	   └────────────────────────┘
-//	... ─► receiver's socket ─► track ─► frames ─► playout model, freezes
+//	... ─► receiver's socket ─► track ─► jitter buffer, freezes (qoe.Receiver)
 //
 // # Files
 //
 //	call.go      two peer connections and their negotiation
 //	encoder.go   the synthetic source: 30 fps, frame sizes from the target
-//	payload.go   what is inside a packet: frame number, index, capture time
-//	frames.go    packets to frames, in order
-//	receiver.go  arrivals to figures
+//	payload.go   what is inside a packet: frame number, index, capture time, key
+//	receiver.go  arrivals to figures, and what the viewer asks for
 //
 // Call's methods may be called from any goroutine.
 package peer

@@ -33,6 +33,7 @@ type encoder struct {
 	rng        *rand.Rand
 	target     func() int           // bit/s on the link
 	pacerDelay func() time.Duration // nil: no pacer
+	keyWanted  func() bool          // a key frame was asked for; asking takes it back
 	write      func(*rtp.Packet) error
 
 	frame    uint32
@@ -70,12 +71,13 @@ func (e *encoder) capture(at time.Duration) {
 		return
 	}
 	link := float64(e.target()) / 8 / float64(e.fps) * noise
-	packets := max(1, min(math.MaxUint16, int(math.Ceil(link/(maxPayload+linkOverhead)))))
+	packets := max(1, min(maxPackets, int(math.Ceil(link/(maxPayload+linkOverhead)))))
 	media := max(packets*minPayload, int(link)-packets*linkOverhead)
+	key := e.keyWanted() || e.frame == 0
 	for i := range packets {
 		size := media*(i+1)/packets - media*i/packets
 		size = min(size, maxPayload)
-		piece{e.frame, uint16(i), uint16(packets), at}.put(e.payload[:])
+		piece{e.frame, uint16(i), uint16(packets), key, at}.put(e.payload[:])
 		// An error is the connection going down; the context tells when to
 		// stop.
 		_ = e.write(&rtp.Packet{

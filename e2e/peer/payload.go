@@ -17,10 +17,17 @@ const minPayload = headerLen
 
 var errPayload = errors.New("peer: not a payload of this encoder")
 
+// maxPackets is in a frame; keyBit in the count marks a key frame.
+const (
+	maxPackets = 1 << 12
+	keyBit     = 1 << 15
+)
+
 // piece is one packet's part of a frame.
 type piece struct {
 	frame        uint32
 	index, count uint16
+	key          bool
 	capture      time.Duration // since the start of the call
 }
 
@@ -28,7 +35,11 @@ type piece struct {
 func (p piece) put(b []byte) {
 	binary.BigEndian.PutUint32(b, p.frame)
 	binary.BigEndian.PutUint16(b[4:], p.index)
-	binary.BigEndian.PutUint16(b[6:], p.count)
+	count := p.count
+	if p.key {
+		count |= keyBit
+	}
+	binary.BigEndian.PutUint16(b[6:], count)
 	binary.BigEndian.PutUint64(b[8:], uint64(p.capture))
 }
 
@@ -36,13 +47,15 @@ func parsePiece(b []byte) (piece, error) {
 	if len(b) < minPayload {
 		return piece{}, errPayload
 	}
+	count := binary.BigEndian.Uint16(b[6:])
 	p := piece{
 		frame:   binary.BigEndian.Uint32(b),
 		index:   binary.BigEndian.Uint16(b[4:]),
-		count:   binary.BigEndian.Uint16(b[6:]),
+		count:   count &^ keyBit,
+		key:     count&keyBit != 0,
 		capture: time.Duration(binary.BigEndian.Uint64(b[8:])),
 	}
-	if p.count == 0 || p.index >= p.count || p.capture < 0 {
+	if p.count == 0 || p.count > maxPackets || p.index >= p.count || p.capture < 0 {
 		return piece{}, errPayload
 	}
 

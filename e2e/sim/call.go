@@ -39,6 +39,7 @@ type call struct {
 
 	alg    Algorithm
 	budget budgeter // nil for algorithms that only know rates
+	prober prober   // nil for algorithms that do not probe
 	source *media.Source
 	audio  *media.Audio // nil for none
 	pacer  *pacing.Pacer[outgoing]
@@ -76,6 +77,7 @@ type outgoing struct {
 type packet struct {
 	piece    int32
 	size     int32   // on the link
+	probe    int32   // cluster, 0 for none
 	sentAt   instant // by the pacer
 	queuedAt instant // into the pacer
 	arrival  instant // never: not yet
@@ -83,7 +85,7 @@ type packet struct {
 
 // piece is a packet's worth of a frame, however often it is sent.
 type piece struct {
-	frame   int32 // noFrame for audio
+	frame   int32 // noFrame for audio and padding
 	index   int32 // within the frame
 	rtp     int64
 	media   int32 // payload bytes, without headers
@@ -129,9 +131,11 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 		return nil, err
 	}
 	c.budget, _ = c.alg.(budgeter)
+	c.prober, _ = c.alg.(prober)
 	if c.pacer, err = pacing.New[outgoing](pacing.Config{MaxQueue: maxPacerQueue}); err != nil {
 		return nil, err
 	}
+	c.pacer.AllowPadding(true) // RTX is negotiated
 	if c.source, err = media.New(src); err != nil {
 		return nil, err
 	}
@@ -165,6 +169,13 @@ func (c *call) step() {
 	rates := c.alg.Rates()
 	c.source.OnTarget(now, rates.TargetBps)
 	c.pacer.SetRate(now, rates.PacingBps)
+	for c.prober != nil {
+		p, ok := c.prober.NextProbe()
+		if !ok {
+			break
+		}
+		c.pacer.Probe(now, pacing.Cluster(p))
+	}
 	c.capture()
 	c.speak()
 	c.transmit()
@@ -360,20 +371,28 @@ func (c *call) speak() {
 func (c *call) transmit() {
 	now := c.w.now
 	for {
-		o, ok := c.pacer.Pop(now)
+		next, ok := c.pacer.Next(now)
 		if !ok {
 			return
+		}
+		o := next.Item
+		if next.Padding > 0 {
+			o = outgoing{piece: int32(len(c.pieces)), queued: c.w.instant(now)}
+			c.pieces = append(c.pieces, piece{frame: noFrame, media: 0})
 		}
 		pc := &c.pieces[o.piece]
 		pc.pending, pc.sentAt = false, c.w.instant(now)
 		pc.sent++
 		seq := int64(len(c.packets))
 		size := int(pc.media) + headerBytes
+		if next.Padding > 0 {
+			size = next.Padding
+		}
 		c.packets = append(c.packets, packet{
-			piece: o.piece, size: int32(size), sentAt: pc.sentAt, queuedAt: o.queued, arrival: never,
+			piece: o.piece, size: int32(size), probe: int32(next.Cluster), sentAt: pc.sentAt, queuedAt: o.queued, arrival: never,
 		})
 		c.sent++
-		c.alg.OnPacketSent(now, gcc.SentPacket{Seq: seq, Size: size, At: now})
+		c.alg.OnPacketSent(now, gcc.SentPacket{Seq: seq, Size: size, At: now, Probe: next.Cluster})
 		c.ahead(kindMedia, seq, size)
 	}
 }

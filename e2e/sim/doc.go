@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Package sim runs one video call over an emulated cellular uplink in virtual
-// time: single-threaded, seeded, the same numbers on every machine.
+// Package sim runs a video call over an emulated cellular uplink in virtual time,
+// alone or beside other flows: single-threaded, seeded, the same numbers on every
+// machine.
 //
 //	source ──► pacer ──► cell (phone queue, grants) ──► path ──► receiver
 //	 ▲ rate     ▲ pacing   │ modem records                         │ arrivals
@@ -9,6 +10,16 @@
 //	 └──────────┴── algorithm ◄── ratio ◄── diag       jitter buffer, freezes
 //	                 ▲                                             │
 //	                 └────── TWCC every 50 ms, NACK, PLI ──────────┘
+//
+// Other flows are on the same phone, on phones of the same cell, or behind
+// radios of their own and the same backhaul; calls, TCP, or media the other way:
+//
+//	main ────┬─► phone 0 ─┐ radio, path
+//	SamePhone┘            ├ Shared ─┐
+//	OwnPhone ──► phone 1 ─┘         ├─► Backhaul ─► far ends
+//	OwnRadio ──► radio, path ───────┘                 │
+//	   ▲                                              │
+//	   └──────────── Return, one for each phone ◄─────┘
 //
 // The controllers, the ratio, the decoders, the pacer and the viewer's jitter
 // buffer are the product's own code; only the source, the cell and the path are
@@ -18,6 +29,7 @@
 //
 //	scenario.go   what a run is: radios, paths, telemetry, sources, flows
 //	catalogue.go  the built-in scenarios
+//	build.go      what they are built from
 //	run.go        a run from outside
 //	world.go      the event loop
 //	phone.go      a radio, the way back, the agent

@@ -51,7 +51,7 @@ func (r *arrivals) report(out []gcc.PacketResult) []gcc.PacketResult {
 func (r *arrivals) result(seq int64) gcc.PacketResult {
 	p := &r.c.packets[seq]
 	res := gcc.PacketResult{
-		SentPacket: gcc.SentPacket{Seq: seq, Size: int(p.size), At: r.c.w.start.Add(time.Duration(p.sentAt))},
+		SentPacket: gcc.SentPacket{Seq: seq, Size: int(p.size), At: r.c.w.start.Add(time.Duration(p.sentAt)), Probe: int(p.probe)},
 		Received:   p.arrival != never,
 	}
 	if res.Received {

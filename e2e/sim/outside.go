@@ -28,10 +28,9 @@ const ipv4UDP = 28
 // Times are on the caller's clock and must not go back. What is called back
 // must not call Outside.
 type Outside struct {
-	w     *world
-	f     *external
-	begin time.Time
-	over  bool
+	w    *world
+	f    *external
+	over bool
 }
 
 // Hooks is what an Outside calls, all from Run.
@@ -39,7 +38,7 @@ type Hooks struct {
 	// Far takes a datagram that has reached the far end, Near one that has come
 	// back.
 	Far, Near func(b []byte)
-	// Telemetry is what the phone tells; it is valid until the next Run.
+	// Telemetry is what the phone tells; its slices are used again.
 	Telemetry func(t gbr.Telemetry)
 }
 
@@ -67,16 +66,16 @@ func CheckOutside(sc Scenario) error {
 }
 
 // NewOutside begins a run, which is called name in its result.
-func NewOutside(sc Scenario, name string, seed uint64, begin time.Time, hooks Hooks, opts Options) (*Outside, error) {
+func NewOutside(sc Scenario, name string, seed uint64, start time.Time, hooks Hooks, opts Options) (*Outside, error) {
 	if err := CheckOutside(sc); err != nil {
 		return nil, err
 	}
 	// Any algorithm will do until it is replaced.
-	w, err := newWorld(sc, "fixed", seed, Params{}, opts)
+	w, err := newWorld(sc, "fixed", seed, start, Params{}, opts)
 	if err != nil {
 		return nil, err
 	}
-	o := &Outside{w: w, begin: begin}
+	o := &Outside{w: w}
 	o.f = &external{call: w.main, outside: o, hooks: hooks}
 	w.main.alg, w.main.budget = &o.f.rates, nil
 	w.main.spec.CC = name
@@ -153,26 +152,24 @@ func (n *noted) Rates() Rates                         { return Rates(*n) }
 
 // at sets the run's clock.
 func (o *Outside) at(now time.Time) {
-	if t := o.w.start.Add(now.Sub(o.begin)); t.After(o.w.now) {
-		o.w.now = t
+	if now.After(o.w.now) {
+		o.w.now = now
 	}
 }
 
-func (o *Outside) theirs(t time.Time) time.Time { return o.begin.Add(t.Sub(o.w.start)) }
-
 // End is when the run is over.
-func (o *Outside) End() time.Time { return o.theirs(o.w.end) }
+func (o *Outside) End() time.Time { return o.w.end }
 
 // Run does what is due and tells when there will be more.
 func (o *Outside) Run(now time.Time) (next time.Time, err error) {
 	o.at(now)
 	at, err := o.w.turn()
 
-	return o.begin.Add(time.Duration(at)), err
+	return o.w.start.Add(time.Duration(at)), err
 }
 
 // NextCapture is when the source has its next frame.
-func (o *Outside) NextCapture() time.Time { return o.theirs(o.f.source.NextTimeout()) }
+func (o *Outside) NextCapture() time.Time { return o.f.source.NextTimeout() }
 
 // OnRates notes what the sender wants, and the link bytes in its pacer. The
 // source obeys the target as late as the scenario says.
@@ -220,7 +217,7 @@ func (o *Outside) SendMedia(now time.Time, b []byte, piece int32, queued time.Ti
 	seq := int64(len(f.packets))
 	size := int(pc.media) + headerBytes
 	f.packets = append(f.packets, packet{
-		piece: piece, size: int32(size), sentAt: pc.sentAt, queuedAt: instant(queued.Sub(o.begin)), arrival: never,
+		piece: piece, size: int32(size), sentAt: pc.sentAt, queuedAt: o.w.instant(queued), arrival: never,
 	})
 	f.sent++
 	o.enqueue(kindMedia, seq, b, size)

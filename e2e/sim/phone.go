@@ -47,6 +47,7 @@ type phone struct {
 	parsed    []diag.Record
 	deframer  diag.Deframer
 	assembler *ratio.Assembler
+	windowDue instant // the assembler's timer
 	nextBeat  time.Time
 	samples   int
 }
@@ -89,7 +90,7 @@ func (w *world) equip(p *phone, extendedBSR bool, seed uint64) error {
 
 // wake is when the phone has something to do.
 func (p *phone) wake() instant {
-	at := min(p.w.instant(p.up.NextTimeout()), p.w.instant(p.nextBeat), p.w.instant(p.assembler.NextTimeout()))
+	at := min(p.w.instant(p.up.NextTimeout()), p.w.instant(p.nextBeat), p.windowDue)
 	if p.head < len(p.records) {
 		at = min(at, p.w.instant(p.records[p.head].at))
 	}
@@ -178,15 +179,17 @@ func (p *phone) tell() {
 	for p.head < len(p.records) && !p.records[p.head].at.After(now) {
 		batch := p.records[p.head].records
 		p.deliver(p.assembler.OnRecords(now, batch), false)
+		p.windowDue = p.w.instant(p.assembler.NextTimeout())
 		p.spare = append(p.spare, batch[:0])
 		if p.head++; p.head == len(p.records) {
 			p.records, p.head = p.records[:0], 0
 		}
 	}
-	if due(p.assembler.NextTimeout(), now) {
+	if p.w.instant(now) >= p.windowDue {
 		if t := p.assembler.OnTimeout(now); !gap {
 			p.deliver(t, false)
 		}
+		p.windowDue = p.w.instant(p.assembler.NextTimeout())
 	}
 	if due(p.nextBeat, now) {
 		if !gap {

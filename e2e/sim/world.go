@@ -69,12 +69,10 @@ func (w *world) instant(t time.Time) instant {
 	return instant(t.Sub(w.start))
 }
 
-func newWorld(sc Scenario, alg string, seed uint64, p Params, opts Options) (*world, error) {
+func newWorld(sc Scenario, alg string, seed uint64, start time.Time, p Params, opts Options) (*world, error) {
 	if err := sc.check(); err != nil {
 		return nil, err
 	}
-	// Any instant will do; a fixed one keeps event logs the same.
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := &world{sc: sc, opts: opts, seed: seed, start: start, end: start.Add(sc.Duration), now: start}
 	if sc.Backhaul != nil {
 		var err error

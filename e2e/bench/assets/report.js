@@ -266,9 +266,31 @@ function curveCharts(c) {
   }
 }
 
-charts.scatter.forEach(scatterChart);
+// A long report is drawn as one comes to it.
+const waiting = new Map();
+const drawer = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) {
+    if (!isIntersecting) continue;
+    drawer.unobserve(target);
+    waiting.get(target)();
+    waiting.delete(target);
+  }
+}, { rootMargin: '800px 0px' });
+
+function later(id, draw) {
+  const box = document.getElementById(id);
+  waiting.set(box, draw);
+  drawer.observe(box);
+}
+
+addEventListener('beforeprint', () => {
+  waiting.forEach((draw) => draw());
+  waiting.clear();
+});
+
+charts.scatter.forEach((c) => later('scatter-' + c.id, () => scatterChart(c)));
 charts.curves.forEach(curveCharts);
-charts.time.forEach(timeCharts);
+charts.time.forEach((c) => later(c.id, () => timeCharts(c)));
 
 addEventListener('resize', () => {
   for (const { plot, box, height } of plots) {

@@ -151,11 +151,9 @@ func (e *estimator) pacerDelay() time.Duration {
 	return time.Duration(float64(e.meter.pacer()) * 8 / float64(r.PacingBps) * float64(time.Second))
 }
 
-// push takes what the modem says; nil is a row that does not listen.
-func (e *estimator) push() func(gbr.Telemetry) {
-	if e.own == nil {
-		return nil
+// hear takes what the modem says. Pion's estimator does not listen.
+func (e *estimator) hear(t gbr.Telemetry) {
+	if e.own != nil {
+		e.own.PushTelemetry(t)
 	}
-
-	return e.own.PushTelemetry
 }

@@ -82,7 +82,9 @@ type wireJob struct {
 
 type wireScenario struct {
 	sim.Scenario
-	Trace *struct{} `json:",omitempty"` // in place of the function
+	// In place of the functions.
+	Trace  *struct{} `json:",omitempty"`
+	Shared *struct{} `json:",omitempty"`
 }
 
 type wireReply struct {
@@ -95,6 +97,9 @@ func (j Job) encode() ([]byte, error) {
 		Scenario: wireScenario{Scenario: j.Scenario}, CC: j.CC, Seed: j.Seed, Params: j.Params, ObserveEvery: j.ObserveEvery,
 	}
 	if _, ok := inCatalogue(j.Scenario); !ok {
+		if j.Scenario.Shared != nil {
+			return nil, fmt.Errorf("pionrun: %s has a shared cell and is not in the catalogue", j.Scenario.Name)
+		}
 		t := j.Scenario.Cell.Capacity
 		if j.Scenario.Trace != nil {
 			t = j.Scenario.Trace(j.Seed, j.Scenario.Duration)
@@ -119,7 +124,7 @@ func decode(line []byte) (Job, error) {
 	}
 	j := Job{Scenario: w.Scenario.Scenario, CC: w.CC, Seed: w.Seed, Params: w.Params, ObserveEvery: w.ObserveEvery}
 	if sc, ok := inCatalogue(j.Scenario); ok {
-		j.Scenario.Trace, j.Scenario.Cell.Capacity = sc.Trace, sc.Cell.Capacity
+		j.Scenario.Trace, j.Scenario.Shared, j.Scenario.Cell.Capacity = sc.Trace, sc.Shared, sc.Cell.Capacity
 	} else {
 		t, err := cell.NewTrace(w.TraceName, w.Trace)
 		if err != nil {

@@ -44,15 +44,16 @@ type meter struct {
 
 	// What a turn of the run has brought.
 	far, near [][]byte
-	telemetry []gbr.Telemetry
 }
 
 func newMeter() *meter {
 	return &meter{made: map[uint16]*piece{}, leaving: map[stream]leaving{}}
 }
 
-// begin starts the run; before it there is nothing between the sockets.
-func (m *meter) begin(j Job, start time.Time) error {
+// begin starts the run; before it there is nothing between the sockets. hear
+// takes what the modem says: it is called with the lock held and must not call
+// back.
+func (m *meter) begin(j Job, start time.Time, hear func(gbr.Telemetry)) error {
 	opts := sim.Options{ObserveEvery: j.ObserveEvery}
 	if j.ObserveEvery > 0 {
 		opts.Observe = func(p sim.Point) { m.points = append(m.points, p) }
@@ -60,7 +61,7 @@ func (m *meter) begin(j Job, start time.Time) error {
 	run, err := sim.NewOutside(j.Scenario, j.CC, j.Seed, start, sim.Hooks{
 		Far:       func(b []byte) { m.far = append(m.far, b) },
 		Near:      func(b []byte) { m.near = append(m.near, b) },
-		Telemetry: func(t gbr.Telemetry) { m.telemetry = append(m.telemetry, t) },
+		Telemetry: hear,
 	}, opts)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,13 +71,13 @@ func (m *meter) begin(j Job, start time.Time) error {
 }
 
 // turn does what is due in the run. What it returns is valid until the next one.
-func (m *meter) turn(now time.Time) (far, near [][]byte, t []gbr.Telemetry, next time.Time, err error) {
+func (m *meter) turn(now time.Time) (far, near [][]byte, next time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.far, m.near, m.telemetry = m.far[:0], m.near[:0], m.telemetry[:0]
+	m.far, m.near = m.far[:0], m.near[:0]
 	next, err = m.run.Run(now)
 
-	return m.far, m.near, m.telemetry, next, err
+	return m.far, m.near, next, err
 }
 
 // up sends a datagram ahead; false: the run has not begun.

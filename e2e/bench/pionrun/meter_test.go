@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/sim"
+	"github.com/gbrcc/gbrcc/gbr"
 )
 
 // A packet is known on the wire by its plain header, also when it is sent
@@ -17,7 +18,7 @@ func TestMeter(t *testing.T) {
 	if m.up([]byte{1}) || m.down([]byte{1}) {
 		t.Error("a run before it has begun")
 	}
-	if err := m.begin(Job{Scenario: scenario(t, "const-3", 20*time.Second), CC: Pion, Seed: 1}, start); err != nil {
+	if err := m.begin(Job{Scenario: scenario(t, "const-3", 20*time.Second), CC: Pion, Seed: 1}, start, func(gbr.Telemetry) {}); err != nil {
 		t.Fatal(err)
 	}
 	m.rates(start, sim.Rates{TargetBps: 300_000})
@@ -56,7 +57,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%d packets are still on their way", len(m.leaving))
 	}
 	for at := start; at.Before(start.Add(time.Second)); at = at.Add(time.Millisecond) {
-		if _, _, _, next, err := m.turn(at); err != nil || !next.After(at) {
+		if _, _, next, err := m.turn(at); err != nil || !next.After(at) {
 			t.Fatal(next, err)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/gbrcc/gbrcc/gbr"
 )
 
 // inbox is more datagrams than are ever under way at once.
@@ -77,7 +75,6 @@ func (s *socket) SetWriteDeadline(time.Time) error { return nil }
 type network struct {
 	near, far *socket
 	meter     *meter
-	push      func(gbr.Telemetry) // nil when nobody listens
 
 	wake    chan struct{}
 	stopped chan struct{}
@@ -110,8 +107,8 @@ func (n *network) send(b []byte, way func([]byte) bool, end *socket) {
 }
 
 // begin starts to run what the meter has begun.
-func (n *network) begin(push func(gbr.Telemetry)) {
-	n.push, n.done = push, make(chan struct{})
+func (n *network) begin() {
+	n.done = make(chan struct{})
 	go n.loop()
 }
 
@@ -121,7 +118,7 @@ func (n *network) loop() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		far, near, telemetry, next, err := n.meter.turn(time.Now())
+		far, near, next, err := n.meter.turn(time.Now())
 		if err != nil {
 			n.err = err
 
@@ -132,11 +129,6 @@ func (n *network) loop() {
 		}
 		for _, b := range near {
 			n.near.deliver(b)
-		}
-		if n.push != nil {
-			for _, t := range telemetry {
-				n.push(t)
-			}
 		}
 		timer.Reset(max(time.Until(next), time.Microsecond))
 		select {

@@ -37,6 +37,8 @@ type Pool struct {
 	command func() (*exec.Cmd, error)
 	// patience is how long a run may take besides its virtual length.
 	patience time.Duration
+	// started, when not nil, gets every worker that speaks; for tests.
+	started func(*os.Process)
 	// idle has a place for every worker; nil is one that must be started.
 	idle chan *worker
 }
@@ -137,6 +139,9 @@ func (p *Pool) start() (*worker, error) {
 		w.kill()
 
 		return nil, fmt.Errorf("%s does not speak as a worker does (%s)", cmd.Path, w.last())
+	}
+	if p.started != nil {
+		p.started(cmd.Process)
 	}
 
 	return w, nil

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,7 +46,11 @@ func TestJobRoundTrip(t *testing.T) {
 				t.Errorf("%s: another trace", sc.Name)
 			}
 		}
+		if (got.Scenario.Shared == nil) != (sc.Shared == nil) {
+			t.Errorf("%s: another cell", sc.Name)
+		}
 		got.Scenario.Trace, want.Scenario.Trace = nil, nil
+		got.Scenario.Shared, want.Scenario.Shared = nil, nil
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", sc.Name, got, want)
 		}
@@ -108,35 +111,28 @@ func TestServeGarbage(t *testing.T) {
 // background starts a run that takes a while and returns once it is under way.
 func background(t *testing.T, p *Pool, ctx context.Context) (result <-chan error, pid func() *os.Process) {
 	t.Helper()
-	var mu sync.Mutex
-	var cmd *exec.Cmd
-	command := p.command
-	p.command = func() (*exec.Cmd, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		var err error
-		cmd, err = command()
-
-		return cmd, err
+	started := make(chan *os.Process, 1)
+	p.started = func(x *os.Process) {
+		select {
+		case started <- x:
+		default:
+		}
 	}
 	c := make(chan error, 1)
 	go func() {
 		_, err := p.Run(ctx, Job{Scenario: scenario(t, "const-8", time.Hour), CC: Pion, Seed: 1})
 		c <- err
 	}()
-	for {
-		mu.Lock()
-		if cmd != nil && cmd.Process != nil {
-			mu.Unlock()
+	select {
+	case x := <-started:
+		time.Sleep(200 * time.Millisecond)
 
-			break
-		}
-		mu.Unlock()
-		time.Sleep(time.Millisecond)
+		return c, func() *os.Process { return x }
+	case err := <-c:
+		t.Fatal(err)
+
+		return nil, nil
 	}
-	time.Sleep(200 * time.Millisecond)
-
-	return c, func() *os.Process { return cmd.Process }
 }
 
 func wait(t *testing.T, c <-chan error) error {

@@ -106,10 +106,10 @@ func (c *call) begin(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := c.meter.begin(c.job, time.Now()); err != nil {
+	if err := c.meter.begin(c.job, time.Now(), c.estimator.hear); err != nil {
 		return err
 	}
-	c.network.begin(c.estimator.push())
+	c.network.begin()
 
 	return nil
 }

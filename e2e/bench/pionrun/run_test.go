@@ -37,9 +37,10 @@ func TestSimulationAgrees(t *testing.T) {
 				t.Fatal(err)
 			}
 			what := func(s string) string { return fmt.Sprintf("%s seed %d: %s", name, seed, s) }
-			within(t, what("goodput"), real.GoodputMbps, simulated.GoodputMbps, 0.1*simulated.GoodputMbps, "Mbit/s")
-			within(t, what("playout p50"), real.PlayoutP50, simulated.PlayoutP50, 0.15*simulated.PlayoutP50, "ms")
+			within(t, what("goodput"), real.GoodputMbps, simulated.GoodputMbps, 0.05*simulated.GoodputMbps, "Mbit/s")
+			within(t, what("playout p50"), real.PlayoutP50, simulated.PlayoutP50, 0.08*simulated.PlayoutP50, "ms")
 			within(t, what("phone queue p50"), real.UEQueueP50, simulated.UEQueueP50, 0.15*simulated.UEQueueP50, "ms")
+			within(t, what("phone queue p95"), real.UEQueueP95, simulated.UEQueueP95, 0.25*simulated.UEQueueP95, "ms")
 			within(t, what("rtt p50"), real.RTTP50, simulated.RTTP50, 5, "ms")
 			within(t, what("frames sent"), float64(real.FramesSent), float64(simulated.FramesSent), 10, "")
 			within(t, what("samples"), float64(real.Samples), float64(simulated.Samples), 0.1*float64(simulated.Samples), "")
