@@ -392,7 +392,9 @@ const skipAbove = 250 * ms
 // encode makes frames and samples between them.
 func (o *ours) encode(ctx context.Context) {
 	start := time.Now()
-	src, err := media.New(media.Config{Start: start, Seed: o.seed, Lag: encoderLag, Noise: encoderNoise, CapBps: o.maxBps})
+	src, err := media.New(media.Config{
+		Start: start, Seed: o.seed, Lag: encoderLag, Noise: encoderNoise, HeaderBytes: encoderHeader, CapBps: o.maxBps,
+	})
 	if err != nil {
 		panic(err) // a constant configuration
 	}
