@@ -99,6 +99,7 @@ func (c *Controller) OnPacketSent(now time.Time, p SentPacket) {
 	c.silence.onSent(now)
 	c.alr.onSent(now, size)
 	c.inFlight.sent(p.Seq, size)
+	c.window.onSent(now, c.inFlight.bytes)
 	c.probe.onALR(now, c.alr.since)
 	c.probe.onSent(now)
 	if c.probe.created > 0 || c.alr.active != c.recorded.limited {
@@ -146,7 +147,7 @@ func (c *Controller) OnDelay(now time.Time, results []PacketResult) {
 // with every input and may lie in the past until OnTimeout was called.
 func (c *Controller) NextTimeout() time.Time {
 	next := c.silence.next()
-	for _, t := range [...]time.Time{c.probe.next(), c.window.next(c.inFlight.bytes)} {
+	for _, t := range [...]time.Time{c.probe.next(), c.window.due} {
 		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
 			next = t
 		}

@@ -37,7 +37,7 @@ func (r *lossRig) run(n int, kbps, share, delayKbps float64) *lossRig {
 	return r
 }
 
-func (r *lossRig) want(t *testing.T, what string, state LossState, lo, hi float64) *lossRig {
+func (r *lossRig) want(t *testing.T, what string, state LossState, lo, hi float64) {
 	t.Helper()
 	if r.m.state != state {
 		t.Errorf("%s: %v, want %v", what, r.m.state, state)
@@ -45,8 +45,6 @@ func (r *lossRig) want(t *testing.T, what string, state LossState, lo, hi float6
 	if state != LossIdle {
 		band(t, what, r.m.result/1000, lo, hi, "kbit/s")
 	}
-
-	return r
 }
 
 func TestLossModelNeedsThreeObservations(t *testing.T) {

@@ -37,7 +37,7 @@ func (r *probeRig) estimate(kbps int, cause probeCause) *probeRig {
 }
 
 // want fetches all clusters and compares their rates in kbit/s.
-func (r *probeRig) want(what string, kbps ...int) *probeRig {
+func (r *probeRig) want(what string, kbps ...int) {
 	r.t.Helper()
 	var got []int
 	for {
@@ -55,8 +55,6 @@ func (r *probeRig) want(what string, kbps ...int) *probeRig {
 	if !slices.Equal(got, kbps) {
 		r.t.Errorf("%s: probes at %v kbit/s, want %v", what, got, kbps)
 	}
-
-	return r
 }
 
 func TestProbesAtTheStart(t *testing.T) {

@@ -25,6 +25,7 @@ type window struct {
 	bytes   float64 // 0 while unknown
 	ratio   float64 // of the rate, 0..1
 	ratedAt time.Time
+	due     time.Time // when to rate again; zero for with the next report
 }
 
 // onReport takes the longest round trip of a report, waiting time included.
@@ -50,7 +51,7 @@ func (w *window) push(now time.Time, inFlight int64) (changed bool) {
 	if w.bytes == 0 || !w.ratedAt.IsZero() && now.Sub(w.ratedAt) < pushbackEvery {
 		return false
 	}
-	w.ratedAt = now
+	w.ratedAt, w.due = now, time.Time{}
 	if w.ratio == 0 {
 		w.ratio = 1
 	}
@@ -66,21 +67,28 @@ func (w *window) push(now time.Time, inFlight int64) (changed bool) {
 		w.ratio = min(w.ratio*1.05, 1)
 	}
 
+	if w.ratio < 1 || float64(inFlight) > w.bytes {
+		w.due = now.Add(pushbackEvery)
+	}
+
 	return w.ratio != was
 }
 
-// next is when push has something to do; zero for never.
-func (w *window) next(inFlight int64) time.Time {
-	if w.bytes == 0 || float64(inFlight) <= w.bytes && (w.ratio == 0 || w.ratio == 1) {
-		return time.Time{}
+// onSent asks for push when too much is under way: soon, and never at once, so
+// that it does not matter when the caller looks.
+func (w *window) onSent(now time.Time, inFlight int64) {
+	if w.bytes == 0 || !w.due.IsZero() || float64(inFlight) <= w.bytes {
+		return
 	}
-
-	return w.ratedAt.Add(pushbackEvery)
+	w.due = now.Add(time.Millisecond)
+	if t := w.ratedAt.Add(pushbackEvery); t.After(w.due) {
+		w.due = t
+	}
 }
 
 // release holds nothing back for a while.
 func (w *window) release(now time.Time) {
-	w.ratio, w.ratedAt = 0, now.Add(pushbackRest-pushbackEvery)
+	w.ratio, w.ratedAt, w.due = 0, now.Add(pushbackRest-pushbackEvery), time.Time{}
 }
 
 // pushback is the share of bitrate to hold back, 0..1.

@@ -14,7 +14,7 @@ import (
 type air struct {
 	frame   *frame
 	shared  bool // no trace: the cell has several phones
-	trace   Trace
+	traces  [carriers]Trace
 	outages []interval
 	random  RandomHandovers
 	rng     *rand.Rand
@@ -41,7 +41,7 @@ type visit struct {
 const maxVisits = 1024
 
 func newAir(cfg Config, f *frame, rng *rand.Rand) *air {
-	a := &air{frame: f, trace: cfg.Capacity, random: cfg.RandomHandovers, rng: rng}
+	a := &air{frame: f, traces: [carriers]Trace{cfg.Capacity, cfg.Second}, random: cfg.RandomHandovers, rng: rng}
 	a.visits = append(a.visits, visit{factor: 1, keep: true, pci: firstPCI})
 	for _, o := range cfg.Outages {
 		a.outages = append(a.outages, a.slots(o.At, o.For))
@@ -126,28 +126,29 @@ func (a *air) out(k int64) bool {
 	return i < len(a.outages) && k >= a.outages[i].from
 }
 
-// dead says that slot k cannot carry anything.
-func (a *air) dead(k int64) bool {
+// dead says that slot k cannot carry anything on a carrier.
+func (a *air) dead(carrier int, k int64) bool {
 	if a.shared {
 		return a.off(k)
 	}
-	return a.bytes(k) == 0
+	return a.bytes(carrier, k) == 0
 }
 
-// bytes is the capacity of uplink slot k: of the time since the one before.
-func (a *air) bytes(k int64) int {
+// bytes is the capacity of a carrier in uplink slot k: of the time since the
+// one before.
+func (a *air) bytes(carrier int, k int64) int {
 	if k < 0 {
 		return 0
 	}
 	from, to := a.frame.share(k)
 	if a.plain() {
-		return int(a.trace.upTo(to) - a.trace.upTo(from))
+		return int(a.traces[carrier].upTo(to) - a.traces[carrier].upTo(from))
 	}
 	v := a.at(a.visit(k))
 	if k < v.to || a.out(k) {
 		return 0
 	}
-	return int(v.bytes(a.trace, from, to))
+	return int(v.bytes(a.traces[carrier], from, to))
 }
 
 // bytes is what the trace has from one time in µs to another, times the factor,
@@ -159,10 +160,18 @@ func (v visit) bytes(t Trace, from, to int64) int64 {
 	return int64(v.factor*float64(t.upTo(to))) - int64(v.factor*float64(t.upTo(from)))
 }
 
-// meanBps is the mean capacity over whole milliseconds, as Trace.MeanBps.
-func (a *air) meanBps(from, to time.Duration) int {
+// meanBps is the mean capacity of all carriers over whole milliseconds, as
+// Trace.MeanBps.
+func (a *air) meanBps(from, to time.Duration) (bps int) {
+	for _, t := range a.traces {
+		bps += a.carrierBps(t, from, to)
+	}
+	return bps
+}
+
+func (a *air) carrierBps(t Trace, from, to time.Duration) int {
 	if a.plain() {
-		return a.trace.MeanBps(from, to)
+		return t.MeanBps(from, to)
 	}
 	lo, hi := max(from.Milliseconds(), 0), to.Milliseconds()
 	if hi <= lo {
@@ -180,10 +189,10 @@ func (a *air) meanBps(from, to time.Duration) int {
 		if begin >= end {
 			continue
 		}
-		sum += v.bytes(a.trace, begin, end)
+		sum += v.bytes(t, begin, end)
 		for _, o := range a.outages {
 			if b, e := max(begin, o.from*slot), min(end, o.to*slot); b < e {
-				sum -= v.bytes(a.trace, b, e)
+				sum -= v.bytes(t, b, e)
 			}
 		}
 	}

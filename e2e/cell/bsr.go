@@ -61,8 +61,8 @@ func (s *bsrState) wantsSR(k, since int64) bool {
 }
 
 // fill decides what a transport block of size bytes in slot k carries of the
-// bytes in the buffer: data, a report, padding.
-func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) {
+// bytes in the buffer: data, a report if it may have one, padding.
+func (s *bsrState) fill(k int64, size, bytes int, report bool) (data int, c ce, padding int) {
 	s.retxAt = k + s.retx // any grant for new data restarts it
 	header := 0
 	if bytes > 0 {
@@ -80,12 +80,13 @@ func (s *bsrState) fill(k int64, size, bytes int) (data int, c ce, padding int) 
 		// tell the base station so.
 		s.regular = diag.TriggerUnknown
 		data, padding = bytes, room-bytes
-		if n := s.sizes.ce(); padding >= n {
+		if n := s.sizes.ce(); padding >= n && report {
 			padding -= n
 			c = ce{trigger: diag.TriggerPadding}
 		}
 	} else {
 		switch {
+		case !report:
 		case s.regular != diag.TriggerUnknown:
 			c.trigger = s.regular
 		case s.period >= 0 && k >= s.periodicAt:

@@ -42,7 +42,7 @@ func TestFill(t *testing.T) {
 		{"no data", fresh(), 100, 64, 0, 0, 62, diag.TriggerPadding, 0, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			data, c, padding := tc.s.fill(tc.k, tc.size, tc.bytes)
+			data, c, padding := tc.s.fill(tc.k, tc.size, tc.bytes, true)
 			want := ce{trigger: tc.trigger, index: diag.LTEIndex(tc.left, false)}
 			if data != tc.data || padding != tc.padding || c != want {
 				t.Errorf("data %d, padding %d, BSR %+v; want %d, %d, %+v", data, padding, c, tc.data, tc.padding, want)
@@ -64,7 +64,7 @@ func TestFill(t *testing.T) {
 func TestRetxTimer(t *testing.T) {
 	s := bsrState{period: 5, retx: 320, srPeriod: 20, srPhase: 7}
 	s.onData(0)
-	s.fill(40, 100, 500)
+	s.fill(40, 100, 500, true)
 	for k := int64(41); k < 400; k++ {
 		s.onTTI(k, 407)
 		if got, want := s.wantsSR(k, 1), k >= 360 && k%20 == 7; got != want {

@@ -38,7 +38,9 @@ func (c *Cell) runTo(now time.Time) time.Time {
 		c.open(c.next)
 		for _, ahead := range c.frame.targets[c.next%c.frame.n] {
 			air := c.next + ahead
-			c.station.schedule(c.next, air, c.harq.busy(air))
+			for carrier := range c.carriers {
+				c.station.schedule(c.next, carrier, air, c.harq.busy(carrier, air))
+			}
 		}
 		c.send(c.next)
 	}

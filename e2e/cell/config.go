@@ -31,6 +31,11 @@ type Config struct {
 	// before. At most 65,535 bytes a TTI, 262,143 a slot of NR.
 	Capacity Trace
 
+	// Second is what a second carrier can send beside it (carrier aggregation);
+	// none. Both are granted in the same slot, each has its HARQ, and reports are
+	// of what both leave. Not in a Shared cell.
+	Second Trace
+
 	// BSRPeriod is periodicBSR-Timer, whole milliseconds or diag.Infinite; 5 ms.
 	BSRPeriod time.Duration
 	// RetxBSR is retxBSR-Timer, whole milliseconds; 320 ms.
@@ -205,6 +210,8 @@ func bad(format string, args ...any) error {
 // checkCapacity is for a phone whose capacity is a trace.
 func (c Config) checkCapacity() error {
 	peak, some := c.Capacity.peak()
+	second, _ := c.Second.peak()
+	peak = max(peak, second)
 	if !some {
 		return bad("no capacity: trace %q carries nothing", c.Capacity.Name)
 	}

@@ -22,7 +22,7 @@
 //	Shared  SNR, fading ─> CQI ─> MCS ─> bytes an RB ┐
 //	        reports of all users ─> Scheduler ───────┴─> RBs of a slot to each
 //
-// What is off unless asked for: handovers and outages, RLC recovery of lost
+// What is off unless asked for: a second carrier, handovers and outages, RLC recovery of lost
 // blocks, a path with CoDel, bursts of loss, reordering, changing rate and
 // delay, faults of the telemetry. Each draws its own random numbers, so that
 // turning one on leaves the rest of a run as it was. Wire is a path alone, for
@@ -57,9 +57,10 @@
 //
 // # Deviations
 //
-//   - One uplink grant a TTI, one carrier, one logical channel group, which has
-//     short BSRs (long ones on NR with Config.ExtendedBSR). RLC and MAC headers are 3+2 bytes a transport block, however
-//     many packets it holds (a real block spends about 2 more for each).
+//   - One uplink grant a TTI and carrier, two carriers at most, of one radio;
+//     one logical channel group, which has short BSRs (long ones on NR with
+//     Config.ExtendedBSR). RLC and MAC headers are 3+2 bytes a transport block,
+//     however many packets it holds (a real block spends about 2 more for each).
 //   - A regular or periodic BSR is cancelled as soon as a block takes all the
 //     data; what room is left then carries a padding BSR of zero.
 //     TS 36.321 5.4.5 cancels only where the BSR does not fit.

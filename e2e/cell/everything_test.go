@@ -54,6 +54,9 @@ func richConfig(rng *rand.Rand) Config {
 	if some() {
 		p.Delays = []DelayStep{{dur(2000), dur(300)}, {4 * time.Second, dur(30)}}
 	}
+	if some() {
+		cfg.Second = Constant(200_000 + rng.IntN(5_000_000))
+	}
 	tel := &cfg.Telemetry
 	if some() {
 		tel.Faults = allFaults()

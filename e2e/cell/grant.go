@@ -8,22 +8,26 @@ const horizon = 128
 
 // slot is the plan for one slot on air.
 type slot struct {
-	air   int64
-	grant int // transport block size, 0 for none
-	rbs   int // in a cell with several phones
+	air     int64
+	carrier int
+	grant   int // transport block size, 0 for none
+	rbs     int // in a cell with several phones
 }
+
+// carriers is how many a phone has at most; TS 36.321 calls them cells.
+const carriers = 2
 
 // plan holds the slots around now; a slot that nobody wrote is empty.
-type plan [horizon]slot
+type plan [carriers][horizon]slot
 
-func (p *plan) get(air int64) slot {
-	if s := p[air&(horizon-1)]; s.air == air {
+func (p *plan) get(carrier int, air int64) slot {
+	if s := p[carrier][air&(horizon-1)]; s.air == air {
 		return s
 	}
-	return slot{air: air}
+	return slot{air: air, carrier: carrier}
 }
 
-func (p *plan) set(s slot) { p[s.air&(horizon-1)] = s }
+func (p *plan) set(s slot) { p[s.carrier][s.air&(horizon-1)] = s }
 
 // report is what the base station learns from a decoded block or from an SR.
 type report struct {
@@ -40,20 +44,27 @@ type report struct {
 type station struct {
 	air        *air
 	reportTTIs int64
-	srGrant    int
-	sizes      sizes
+	// requestTTIs is the same for scheduling requests.
+	requestTTIs int64
+	// lead is how long before it is on air the phone fills a block; requests go
+	// out beside blocks then.
+	lead    int64
+	srGrant int
+	sizes   sizes
 
 	reports ring[report]
 	plan    plan
-	granted int64 // newest slot with a grant
-	last    int64 // air time of the newest BSR
-	pending int   // bytes known to wait and not granted yet
-	blind   int   // bytes to grant on a request
-	polls   int   // in a row, without a BSR in return
-	saved   int   // capacity too small for a block, see minTB
+	granted int64         // newest slot with a grant
+	last    int64         // air time of the newest BSR
+	pending int           // bytes known to wait and not granted yet
+	blind   int           // bytes to grant on a request
+	polls   int           // in a row, without a BSR in return
+	saved   [carriers]int // capacity too small for a block, see minTB
 	// greedy takes the phone for one that has data without end.
 	greedy bool
-	ideal  heldReport // SharedConfig.IdealBSR
+	// trusting is SharedConfig.TrustReports.
+	trusting bool
+	ideal    heldReport // SharedConfig.IdealBSR
 }
 
 // idle says that the scheduler has nothing to do until the phone speaks.
@@ -61,17 +72,24 @@ func (b *station) idle() bool {
 	return b.pending == 0 && b.blind == 0 && b.reports.n == 0
 }
 
-// schedule runs in slot k: reads what has arrived and grants slot air, all of
-// which is this phone's. busy says that the phone retransmits in that one.
-func (b *station) schedule(k, air int64, busy bool) {
+// schedule runs in slot k: reads what has arrived and grants slot air of a
+// carrier, all of which is this phone's. busy says that the phone retransmits in
+// that one.
+func (b *station) schedule(k int64, carrier int, air int64, busy bool) {
 	b.listen(k)
-	avail := b.available(air)
+	avail := b.available(carrier, air)
 	if avail == 0 || busy {
 		return
 	}
 	if need := b.need(); need > 0 {
-		b.grant(slot{air: air, grant: min(max(need, minTB), avail)})
+		b.grant(slot{air: air, carrier: carrier, grant: min(max(need, minTB), avail)})
 	}
+}
+
+// hear takes a report or request on its way; requests may be faster.
+func (b *station) hear(r report) {
+	b.reports.push(r)
+	sift(&b.reports, func(a, b *report) bool { return a.at > b.at })
 }
 
 // listen reads what has arrived by slot k.
@@ -112,8 +130,8 @@ func (b *station) need() int {
 	switch {
 	case b.greedy:
 		return anything
-	case b.pending > 0 && b.ideal.on:
-		return b.pending + idealExtra
+	case b.pending > 0 && b.trusting:
+		return b.pending + trustedExtra
 	case b.pending > 0:
 		return b.pending + headerBytes + b.sizes.ce()
 	default:
@@ -124,8 +142,8 @@ func (b *station) need() int {
 const (
 	// anything is more than any block.
 	anything = 1 << 24
-	// idealExtra is what the reference adds to a report.
-	idealExtra = 8
+	// trustedExtra is what the reference adds to a report.
+	trustedExtra = 8
 )
 
 // grant gives a block in slot air, which comes off what the phone needs.
@@ -133,7 +151,7 @@ func (b *station) grant(s slot) {
 	b.plan.set(s)
 	b.granted = s.air
 	switch {
-	case b.pending > 0 && b.ideal.on:
+	case b.pending > 0 && b.trusting:
 		b.pending = max(b.pending-s.grant, 0)
 	case b.pending > 0:
 		b.pending = max(b.pending-(s.grant-headerBytes), 0)
@@ -143,11 +161,11 @@ func (b *station) grant(s slot) {
 }
 
 // available is the capacity of a slot, with what earlier ones had too little of.
-func (b *station) available(air int64) int {
-	n := b.air.bytes(air) + b.saved
-	b.saved = 0
+func (b *station) available(carrier int, air int64) int {
+	n := b.air.bytes(carrier, air) + b.saved[carrier]
+	b.saved[carrier] = 0
 	if n < minTB {
-		b.saved = n
+		b.saved[carrier] = n
 		return 0
 	}
 	return min(n, b.air.frame.maxTB)
@@ -160,10 +178,16 @@ func (b *station) on(r report, k int64) {
 		}
 		return
 	}
+	if b.trusting && r.ce.present() {
+		b.last, b.pending = r.air, b.sizes.upper(r.ce.index)
+		return
+	}
 	granted := 0
 	for a := max(r.air+1, k-b.air.frame.lookback); a <= b.granted; a++ {
-		if g := b.plan.get(a).grant; g > 0 {
-			granted += g - headerBytes
+		for c := range carriers {
+			if g := b.plan.get(c, a).grant; g > 0 {
+				granted += g - headerBytes
+			}
 		}
 	}
 	switch {
@@ -178,7 +202,7 @@ func (b *station) on(r report, k int64) {
 		}
 		b.last, b.polls, b.blind = r.air, 0, 0
 		b.pending = max(b.sizes.upper(r.ce.index)-granted, 0)
-	case r.air >= b.last && b.pending == 0 && granted == 0:
+	case r.air > b.last && b.pending == 0 && granted == 0:
 		// The block was full: there may be more than the phone could say.
 		// Guess, and twice as much each time that the guess was too low.
 		b.pending = b.srGrant << min(b.polls, 8)

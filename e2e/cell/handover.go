@@ -236,5 +236,5 @@ func (b *station) reset() {
 	}
 	b.plan = plan{}
 	b.granted, b.last = -1, -1
-	b.pending, b.blind, b.polls, b.saved = 0, 0, 0, 0
+	b.pending, b.blind, b.polls, b.saved = 0, 0, 0, [carriers]int{}
 }

@@ -172,7 +172,7 @@ func TestCapacityOfAir(t *testing.T) {
 	c := mustNew(t, cfg)
 	sum := 0
 	for i := range int64(30_000) {
-		sum += c.air.bytes(i)
+		sum += c.air.bytes(0, i)
 		if i%1000 == 999 {
 			within(t, fmt.Sprintf("mean of second %d", i/1000), float64(c.CapacityBps(at(int(i+1)), time.Second)), float64(sum*8), 8, "bit/s")
 			sum = 0
@@ -183,7 +183,7 @@ func TestCapacityOfAir(t *testing.T) {
 	}
 	whole := 0
 	for i := range int64(30_000) {
-		whole += c.air.bytes(i)
+		whole += c.air.bytes(0, i)
 	}
 	within(t, "mean of all", float64(c.CapacityBps(at(30_000), 30*time.Second)), float64(whole*8)/30, 10, "bit/s")
 }

@@ -20,9 +20,11 @@ const (
 // block is a transport block that the base station has not handed on yet.
 type block struct {
 	report  report // for the scheduler, once decoded
+	carrier int
 	size    int
 	rbs     int // in a cell with several phones
 	data    int // bytes of it that are packets'
+	padding int
 	packets int // whose last byte is in it
 	sent    int // transmissions so far
 	decoded bool
@@ -51,18 +53,20 @@ type harq struct {
 	lost    int64 // blocks so far
 }
 
-// repeats says which block a slot on air repeats.
-type repeats [horizon]struct {
+// repeats says which block a slot on air repeats, by carrier.
+type repeats [carriers][horizon]repeat
+
+type repeat struct {
 	air    int64
 	number int64 // of the block, plus 1
 }
 
-// busy says whether slot k is taken by a retransmission.
-func (h *harq) busy(k int64) bool { return h.due(k) >= 0 }
+// busy says whether slot k of a carrier is taken by a block.
+func (h *harq) busy(carrier int, k int64) bool { return h.due(carrier, k) >= 0 }
 
-// due is the number of the block that slot k repeats, -1 for none.
-func (h *harq) due(k int64) int64 {
-	if r := h.again[k&(horizon-1)]; r.air == k {
+// due is the number of the block that slot k of a carrier sends, -1 for none.
+func (h *harq) due(carrier int, k int64) int64 {
+	if r := h.again[carrier][k&(horizon-1)]; r.air == k {
 		return r.number - 1
 	}
 	return -1
@@ -76,20 +80,20 @@ func (h *harq) repeat(k, number int64) {
 		return
 	}
 	air := h.frame.chance(k + h.report)
-	for h.busy(air) {
+	for h.busy(h.block(number).carrier, air) {
 		air = h.frame.after(air)
 	}
 	h.book(air, number)
 }
 
-// book has slot air repeat a block.
+// book has slot air send a block.
 func (h *harq) book(air, number int64) {
-	h.again[air&(horizon-1)] = struct{ air, number int64 }{air, number + 1}
+	h.again[h.block(number).carrier][air&(horizon-1)] = repeat{air, number + 1}
 }
 
 // postpone moves a repetition to a later slot than air.
 func (h *harq) postpone(air, number int64) {
-	h.book(air, -1)
+	h.again[h.block(number).carrier][air&(horizon-1)] = repeat{air: air}
 	h.repeat(air, number)
 }
 

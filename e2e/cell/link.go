@@ -14,7 +14,9 @@ type Link struct {
 	// MCS fixes the modulation and coding scheme, 1..28; with fading it is that
 	// of the mean.
 	MCS int
-	// SNR is the mean in dB when the phone is given the whole band, -20..60.
+	// SNR is the mean in dB when the phone is given the whole band, -20..60. At
+	// the edge of the cell, below 5 dB, the phone puts its power into as few
+	// RBs as it takes to be received with 5 dB, and gets no more than those.
 	SNR float64
 	// Distance is metres from the base station, up to 100 km; the path loss is
 	// 38 + 30 log10(d) dB, the phone sends 23 dBm.
@@ -86,6 +88,10 @@ var cqiEfficiency = [15]float64{
 	0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234, 5.1152, 5.5547,
 }
 
+// edgeSNR is where power becomes what limits a phone, dB: the slope of capacity
+// over SNR is so steep below that fewer RBs with more power carry as much.
+const edgeSNR = 5.0
+
 // snrGap is how far a real code is from capacity: -ln(5 p)/1.5 for QAM with a
 // bit error rate p of 5e-5 (Chung and Goldsmith 2001).
 const snrGap = 5.53
@@ -113,6 +119,8 @@ type radioLink struct {
 	shadow float64 // in units of sigma
 	rng    *rand.Rand
 	mcs    int // -1 is out of range
+	most   int // RBs that it has the power for
+	least  int // RBs of the smallest allocation
 	fixed  int // MCS of the mean, or -1
 }
 
@@ -121,7 +129,7 @@ type radioLink struct {
 const soundings = 40
 
 func newRadioLink(l Link, b *bitTable, f *frame, rng *rand.Rand) radioLink {
-	r := radioLink{bits: b, mean: l.snr(b.rbs, 1<<f.mu), sigma: l.FadeSigma, fixed: -1, rng: rng, next: math.MaxInt64}
+	r := radioLink{bits: b, most: b.rbs, least: f.leastRBs, mean: l.snr(b.rbs, 1<<f.mu), sigma: l.FadeSigma, fixed: -1, rng: rng, next: math.MaxInt64}
 	if l.MCS > 0 {
 		r.fixed = l.MCS
 		r.mean = b.snrFor(l.MCS)
@@ -150,7 +158,13 @@ func (r *radioLink) measure() {
 		r.mcs = r.fixed
 		return
 	}
-	r.mcs = r.bits.mcs(cqi(r.mean + r.sigma*r.shadow))
+	snr := r.mean + r.sigma*r.shadow
+	if r.most = r.bits.rbs; snr < edgeSNR {
+		all := float64(r.bits.rbs)
+		r.most = max(int(all*math.Pow(10, (snr-edgeSNR)/10)), r.least)
+		snr = min(snr+10*math.Log10(all/float64(r.most)), edgeSNR)
+	}
+	r.mcs = r.bits.mcs(cqi(snr))
 }
 
 // bytes is the transport block in so many RBs, 0 for none.
@@ -158,12 +172,13 @@ func (r *radioLink) bytes(rbs int) int {
 	if r.mcs < 0 || rbs <= 0 {
 		return 0
 	}
-	return int(r.bits.tb[r.mcs][rbs])
+	return int(r.bits.tb[r.mcs][min(rbs, r.most)])
 }
 
 // fit is the fewest RBs, of from..to, whose transport block holds need bytes;
 // to when none does.
 func (r *radioLink) fit(need, from, to int) int {
+	to = min(to, r.most)
 	lo, hi := min(from, to), to
 	for lo < hi {
 		if mid := (lo + hi) / 2; r.bytes(mid) >= need {

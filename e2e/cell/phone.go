@@ -33,8 +33,10 @@ type Phone struct {
 	cfg   Config
 	clock clock
 	frame *frame
-	now   time.Time
-	next  int64 // first slot not yet run
+	// carriers is how many it has.
+	carriers int
+	now      time.Time
+	next     int64 // first slot not yet run
 
 	phone   buffer
 	bsr     bsrState
@@ -92,12 +94,13 @@ func newPhone(cfg Config, clock clock) *Phone {
 	frame := newFrame(cfg.Radio, int64(cfg.GrantTTIs))
 	air := newAir(cfg, frame, stream(seedMobility))
 	c := &Phone{
-		cfg:   cfg,
-		clock: clock,
-		frame: frame,
-		now:   cfg.Start,
-		air:   air,
-		phone: buffer{limit: cfg.BufferBytes},
+		cfg:      cfg,
+		clock:    clock,
+		frame:    frame,
+		carriers: 1,
+		now:      cfg.Start,
+		air:      air,
+		phone:    buffer{limit: cfg.BufferBytes},
 		bsr: bsrState{
 			period:   frame.slots(cfg.BSRPeriod),
 			retx:     frame.slots(cfg.RetxBSR),
@@ -106,12 +109,13 @@ func newPhone(cfg Config, clock clock) *Phone {
 			sizes:    sizesOf(frame.rat, cfg.ExtendedBSR),
 		},
 		station: station{
-			air:        air,
-			reportTTIs: int64(cfg.ReportTTIs),
-			srGrant:    cfg.SRGrantBytes,
-			sizes:      sizesOf(frame.rat, cfg.ExtendedBSR),
-			granted:    -1,
-			last:       -1,
+			air:         air,
+			reportTTIs:  int64(cfg.ReportTTIs),
+			requestTTIs: int64(cfg.ReportTTIs),
+			srGrant:     cfg.SRGrantBytes,
+			sizes:       sizesOf(frame.rat, cfg.ExtendedBSR),
+			granted:     -1,
+			last:        -1,
 		},
 		harq: harq{frame: frame, report: int64(cfg.ReportTTIs), bler: cfg.BLER, rng: stream(seedHARQ), rlc: cfg.RLC, rlcRNG: stream(seedRLC)},
 		path: newPath(cfg.Path, cfg.Start, stream(seedPath)),
@@ -129,6 +133,9 @@ func newPhone(cfg Config, clock clock) *Phone {
 	}
 	if cfg.BSRPeriod == diag.Infinite {
 		c.bsr.period = -1
+	}
+	if _, some := cfg.Second.peak(); some {
+		c.carriers = 2
 	}
 	c.log.configure(cfg.Start, cfg.BSRPeriod, cfg.RetxBSR)
 	return c
@@ -272,19 +279,24 @@ func (c *Phone) send(k int64) {
 	c.bsr.onTTI(k, waiting)
 	if c.bsr.wantsIdeal(k, waiting) {
 		c.stats.BSRs++
-		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, waiting: c.bsr.rounded(waiting)})
+		c.station.hear(report{at: k + c.station.reportTTIs, air: k, waiting: c.bsr.rounded(waiting)})
 	}
+	lead := c.station.lead
+	c.fillAll(k, k+lead)
 	if !c.frame.up(k) {
 		return
 	}
-	switch slot := c.station.plan.get(k); {
-	case c.harq.busy(k):
-		c.retransmit(k)
-	case slot.grant > 0:
-		c.transmit(slot)
-	case c.bsr.wantsSR(k, c.frame.since(k)) && k >= c.station.granted && !c.air.off(k):
+	busy := false
+	for carrier := range c.carriers {
+		if number := c.harq.due(carrier, k); number >= 0 {
+			busy = true
+			c.transmit(k, number)
+		}
+	}
+	free := !busy && k >= c.station.granted || lead > 0
+	if free && c.bsr.wantsSR(k, c.frame.since(k)) && !c.air.off(k) {
 		c.stats.SRs++
-		c.station.reports.push(report{at: k + c.station.reportTTIs, air: k, sr: true, waiting: -1})
+		c.station.hear(report{at: k + c.station.requestTTIs, air: k, sr: true, waiting: -1})
 	}
 	c.deliver(c.begin(k + 1))
 }
@@ -300,42 +312,60 @@ func (c *Phone) otherApps(k int64) {
 	}
 }
 
-// transmit sends a new block.
-func (c *Phone) transmit(s slot) {
-	k, size := s.air, s.grant
-	data, ce, padding := c.bsr.fill(k, size, c.phone.bytes+c.harq.ready)
+// fillAll makes the new blocks of slot air in slot k. The first carrier's is the
+// last to be filled, for the report is of what all of them leave; there is one
+// in a slot. TS 36.321 5.4.5.
+func (c *Phone) fillAll(k, air int64) {
+	more := false
+	for carrier := c.carriers - 1; carrier >= 0; carrier-- {
+		slot := c.station.plan.get(carrier, air)
+		if slot.grant == 0 || c.harq.busy(carrier, air) {
+			continue
+		}
+		more = false
+		for other := range carrier {
+			more = more || c.station.plan.get(other, air).grant > 0 && !c.harq.busy(other, air)
+		}
+		c.harq.book(air, c.fill(k, slot, !more))
+	}
+}
+
+// fill makes a new block in slot k, with a report if one is due.
+func (c *Phone) fill(k int64, s slot, report bool) (number int64) {
+	data, ce, padding := c.bsr.fill(k, s.grant, c.phone.bytes+c.harq.ready, report)
 	again := c.harq.carry(c.harq.next(), data)
-	packets := c.phone.take(data-again, c.begin(k+1), &c.harq.onAir)
+	packets := c.phone.take(data-again, c.begin(s.air+1), &c.harq.onAir)
 	c.stats.Grants++
-	c.stats.GrantBytes += int64(size)
+	c.stats.GrantBytes += int64(s.grant)
 	if ce.present() {
 		c.stats.BSRs++
 	}
-	n := c.harq.add(block{report: report{air: k, ce: ce, waiting: -1}, size: size, rbs: s.rbs, data: data, packets: packets})
-	c.log.onBlock(c.begin(k+1), k, size, padding, ce)
-	c.put(k, n)
+	return c.harq.add(block{
+		report: reportOf(s.air, ce), carrier: s.carrier, size: s.grant, rbs: s.rbs, data: data, padding: padding, packets: packets,
+	})
 }
 
-// retransmit repeats the block that this slot is for, unless the cell has no
-// room at all: then later.
-func (c *Phone) retransmit(k int64) {
-	number := c.harq.due(k)
-	if c.air.dead(k) {
+// reportOf is what the base station will learn from a block.
+func reportOf(air int64, ce ce) report { return report{air: air, ce: ce, waiting: -1} }
+
+// transmit sends the block that slot k is for: a new one, or one again, unless
+// the cell has no room at all: then later.
+func (c *Phone) transmit(k, number int64) {
+	b := c.harq.block(number)
+	switch {
+	case b.sent == 0:
+		c.log.onBlock(c.begin(k+1), k, b)
+	case c.air.dead(b.carrier, k):
 		c.harq.repeat(k, number)
 		return
+	default:
+		c.stats.Retransmissions++
+		c.log.onRetx(c.begin(k+1), k, b)
 	}
-	b := c.harq.block(number)
-	c.stats.Retransmissions++
-	c.log.onRetx(c.begin(k+1), k, b.size, b.sent)
-	c.put(k, number)
-}
-
-// put is a transmission of a block in slot k.
-func (c *Phone) put(k, number int64) {
 	if c.harq.send(k, number) {
 		r := c.harq.block(number).report
 		r.at = k + c.station.reportTTIs
-		c.station.reports.push(r)
+		c.station.hear(r)
 	}
 }
 

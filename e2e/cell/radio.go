@@ -57,18 +57,21 @@ type traits struct {
 	// maxLag bounds both lags. LTE: the scheduler must know whether the TTI
 	// that it grants is taken by a retransmission.
 	maxLag int
+	// leastRBs is the smallest allocation: schedulers of LTE keep to 3, NR
+	// has no need to.
+	leastRBs int
 }
 
 func (r Radio) traits() (traits, bool) {
 	switch r {
 	case LTEFDD:
-		return traits{rat: diag.LTE, pattern: "F", report: 4, grant: 4, lookback: 60, maxTB: lteMaxTB, maxLag: harqRTT - 1}, true
+		return traits{rat: diag.LTE, pattern: "F", report: 4, grant: 4, lookback: 60, maxTB: lteMaxTB, maxLag: harqRTT - 1, leastRBs: 3}, true
 	case NRFDD:
-		return traits{rat: diag.NR, pattern: "F", report: 3, grant: 3, lookback: 60, maxTB: nrMaxTB, maxLag: nrMaxLag}, true
+		return traits{rat: diag.NR, pattern: "F", report: 3, grant: 3, lookback: 60, maxTB: nrMaxTB, maxLag: nrMaxLag, leastRBs: 1}, true
 	case NRTDD:
-		return traits{rat: diag.NR, mu: 1, pattern: "DDDSU", report: 4, grant: 4, lookback: 100, maxTB: nrMaxTB, maxLag: nrMaxLag}, true
+		return traits{rat: diag.NR, mu: 1, pattern: "DDDSU", report: 4, grant: 4, lookback: 100, maxTB: nrMaxTB, maxLag: nrMaxLag, leastRBs: 1}, true
 	case NRTDD7D1S2U:
-		return traits{rat: diag.NR, mu: 1, pattern: "DDDDDDDSUU", report: 4, grant: 4, lookback: 100, maxTB: nrMaxTB, maxLag: nrMaxLag}, true
+		return traits{rat: diag.NR, mu: 1, pattern: "DDDDDDDSUU", report: 4, grant: 4, lookback: 100, maxTB: nrMaxTB, maxLag: nrMaxLag, leastRBs: 1}, true
 	default:
 		return traits{}, false
 	}

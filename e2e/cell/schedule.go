@@ -18,6 +18,11 @@ const (
 	EqualSplit
 	// RoundRobin gives one phone all RBs, in rotation.
 	RoundRobin
+	// WaterPF gives everybody the least that can be given, and each RB after
+	// that to the phone whose channel carries most over what it was granted of
+	// late when it wanted to send, this slot included, until it has all it
+	// needs: the OFDMA scheduler of ns-3's NR module.
+	WaterPF
 )
 
 // String is the scheduler's name.
@@ -31,14 +36,14 @@ func (s Scheduler) String() string {
 		return "equal-split"
 	case RoundRobin:
 		return "round-robin"
+	case WaterPF:
+		return "water-pf"
 	default:
 		return "unknown scheduler"
 	}
 }
 
 const (
-	// leastRBs is the smallest allocation.
-	leastRBs = 3
 	// leastTB is the smallest block: headers, a report and a little data.
 	leastTB = 16
 	// meanGain is by how much a slot moves the mean of proportional fairness.
@@ -69,7 +74,7 @@ func (c *claim) fit(limit int) int {
 	if c.factor != 1 {
 		need = int(float64(need)/c.factor) + 1
 	}
-	return c.link.fit(need, leastRBs, limit)
+	return c.link.fit(need, c.frame.leastRBs, limit)
 }
 
 // schedule decides in slot k who sends in slot air.
@@ -79,6 +84,7 @@ func (s *Shared) schedule(k, air int64) {
 	switch s.cfg.Scheduler {
 	case CappedFair:
 		s.rotate()
+		s.edgeFirst()
 		free = s.shareFairly(free)
 	case CappedPF:
 		s.rank()
@@ -89,15 +95,30 @@ func (s *Shared) schedule(k, air int64) {
 	case RoundRobin:
 		s.rotate()
 		free = s.wholeBand(free)
+	case WaterPF:
+		s.rank()
+		free = s.fill(free)
 	}
-	for _, u := range s.users {
-		u.mean *= 1 - meanGain
-	}
+	s.forget()
 	for i := range s.claims {
 		s.give(k, air, &s.claims[i])
 	}
 	s.load.RBs += int64(s.cfg.RBs - free)
 	s.load.Of += int64(s.cfg.RBs)
+}
+
+// forget ages the means of proportional fairness. WaterPF takes them over the
+// slots in which a phone wants to send.
+func (s *Shared) forget() {
+	if s.cfg.Scheduler == WaterPF {
+		for i := range s.claims {
+			s.claims[i].mean *= 1 - meanGain
+		}
+		return
+	}
+	for _, u := range s.users {
+		u.mean *= 1 - meanGain
+	}
 }
 
 // retransmissions returns the RBs that they leave.
@@ -107,7 +128,7 @@ func (s *Shared) retransmissions(air int64) (free int) {
 		if u.quiet {
 			continue
 		}
-		n := u.harq.due(air)
+		n := u.harq.due(0, air)
 		if n < 0 {
 			continue
 		}
@@ -130,7 +151,7 @@ func (s *Shared) gather(k, air int64) {
 		}
 		s.listen(u, k)
 		need := u.station.need()
-		if need == 0 || u.link.mcs < 0 || u.harq.busy(air) || u.air.off(air) {
+		if need == 0 || u.link.mcs < 0 || u.harq.busy(0, air) || u.air.off(air) {
 			continue
 		}
 		s.claims = append(s.claims, claim{user: u, need: need, factor: u.factor(air)})
@@ -165,6 +186,20 @@ func reverse(c []claim) {
 	}
 }
 
+// edgeFirst moves those ahead that have no power for all RBs: what they leave of
+// their share is for the others.
+func (s *Shared) edgeFirst() {
+	first := 0
+	for i := range s.claims {
+		if s.claims[i].link.most < s.cfg.RBs {
+			for j := i; j > first; j-- {
+				s.claims[j], s.claims[j-1] = s.claims[j-1], s.claims[j]
+			}
+			first++
+		}
+	}
+}
+
 // rank orders the claims by proportional fairness.
 func (s *Shared) rank() {
 	for i := range s.claims {
@@ -180,11 +215,11 @@ func (s *Shared) rank() {
 func (s *Shared) shareFairly(free int) int {
 	users := min(len(s.claims), s.cfg.UsersPerTTI)
 	for i := range users {
-		if free < leastRBs {
+		if free < s.frame.leastRBs {
 			break
 		}
 		c := &s.claims[i]
-		c.rbs = c.fit(min(max(free/(users-i), leastRBs), free))
+		c.rbs = c.fit(min(max(free/(users-i), s.frame.leastRBs), free))
 		free -= c.rbs
 		s.turn = c.number + 1
 	}
@@ -194,7 +229,7 @@ func (s *Shared) shareFairly(free int) int {
 // shareGreedily gives each all it needs as long as there is something.
 func (s *Shared) shareGreedily(free int) int {
 	for i := range min(len(s.claims), s.cfg.UsersPerTTI) {
-		if free < leastRBs {
+		if free < s.frame.leastRBs {
 			break
 		}
 		c := &s.claims[i]
@@ -209,28 +244,57 @@ func (s *Shared) split(free int) int {
 	if len(s.claims) == 0 {
 		return free
 	}
-	each := max(free/len(s.claims), leastRBs)
+	each := max(free/len(s.claims), s.frame.leastRBs)
 	for i := range s.claims {
 		if free < each {
 			break
 		}
 		c := &s.claims[i]
-		c.rbs = each
-		free -= each
+		c.rbs = min(each, c.link.most)
+		free -= c.rbs
 		s.turn = c.number + 1
+	}
+	return free
+}
+
+// fill gives RBs one by one to those who are worst off.
+func (s *Shared) fill(free int) int {
+	users := s.claims[:min(len(s.claims), s.cfg.UsersPerTTI)]
+	for i := range users {
+		if c := &users[i]; free >= c.frame.leastRBs {
+			c.rbs = c.frame.leastRBs
+			free -= c.rbs
+		}
+	}
+	for free > 0 {
+		var best *claim
+		rank := 0.0
+		for i := range users {
+			c := &users[i]
+			if had := c.bytes(c.rbs); had > 0 && had < c.need && c.rbs < c.link.most {
+				if r := float64(c.bytes(s.cfg.RBs)) / max(c.mean+meanGain*float64(had), 1); r > rank {
+					best, rank = c, r
+				}
+			}
+		}
+		if best == nil {
+			break
+		}
+		best.rbs++
+		free--
 	}
 	return free
 }
 
 // wholeBand gives all to the one whose turn it is.
 func (s *Shared) wholeBand(free int) int {
-	if len(s.claims) == 0 || free < leastRBs {
+	if len(s.claims) == 0 || free < s.frame.leastRBs {
 		return free
 	}
 	c := &s.claims[0]
-	c.rbs = free
+	c.rbs = min(free, c.link.most)
 	s.turn = c.number + 1
-	return 0
+	return free - c.rbs
 }
 
 // give grants what a claim got.
@@ -251,22 +315,23 @@ func (s *Shared) give(k, air int64, c *claim) {
 
 // listen has the station of a user read its reports, and tells of them.
 func (s *Shared) listen(u *user, k int64) {
-	tell := func(bytes int) {
+	tell := func(bytes int, open bool) {
 		if s.cfg.Observe != nil {
-			s.cfg.Observe(Decision{At: u.begin(k), User: u.number, Report: bytes})
+			s.cfg.Observe(Decision{At: u.begin(k), User: u.number, Report: bytes, Open: open})
 		}
 	}
+	sizes := u.station.sizes
 	for i := range u.station.reports.n {
 		r := u.station.reports.at(i)
 		if r.at > k {
 			break
 		}
 		if r.ce.present() {
-			tell(u.station.sizes.upper(r.ce.index))
+			tell(sizes.upper(r.ce.index), sizes.open(r.ce.index))
 		}
 	}
 	read := u.station.ideal.readAt
 	if u.station.listen(k); u.station.ideal.readAt != read {
-		tell(u.station.ideal.last)
+		tell(u.station.ideal.last, false)
 	}
 }

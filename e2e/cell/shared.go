@@ -29,6 +29,13 @@ type SharedConfig struct {
 	UsersPerTTI int
 	// ReportTTIs and GrantTTIs are as in Config.
 	ReportTTIs, GrantTTIs int
+	// RequestTTIs is from a scheduling request on air to the scheduler;
+	// ReportTTIs.
+	RequestTTIs int
+	// FillTTIs is how long before it is on air a phone fills a block, below
+	// GrantTTIs; 0. With more, scheduling requests go out beside blocks, as in
+	// ns-3's NR module.
+	FillTTIs int
 
 	// Phones are those that packets are sent through.
 	Phones []PhoneConfig
@@ -38,9 +45,12 @@ type SharedConfig struct {
 	// IdealBSR has all phones report as those of ns-3's LTE module do: beside
 	// the blocks and without scheduling requests, in each slot with news. The
 	// base station reads the newest report every BSRPeriod, and at once after
-	// one of nothing; it takes it as it is, without deducting what it granted
-	// before. For comparisons with that.
+	// one of nothing. For comparisons with that.
 	IdealBSR bool
+	// TrustReports has the base station take a report as it is, without
+	// deducting what it granted since the phone made it, as ns-3's modules do.
+	// IdealBSR includes it.
+	TrustReports bool
 	// Observe, when not nil, is told of every grant and report.
 	Observe func(Decision)
 }
@@ -60,8 +70,10 @@ type Decision struct {
 	At time.Time
 	// User counts the phones, then the background users.
 	User int
-	// Report is the bytes that a report told of, -1 for a grant.
+	// Report is the bytes that a report told of, -1 for a grant. Open tells that
+	// there may be more: the table ends there.
 	Report int
+	Open   bool
 	// RBs, MCS and Bytes are of a grant, first transmissions only.
 	RBs, MCS, Bytes int
 }
@@ -116,6 +128,7 @@ func NewShared(cfg SharedConfig) (*Shared, error) {
 	setInt(&cfg.UsersPerTTI, 8)
 	setInt(&cfg.ReportTTIs, radio.report)
 	setInt(&cfg.GrantTTIs, radio.grant)
+	setInt(&cfg.RequestTTIs, cfg.ReportTTIs)
 	if err := cfg.validate(radio); err != nil {
 		return nil, err
 	}
@@ -154,10 +167,14 @@ func (c SharedConfig) validate(radio traits) error {
 	switch {
 	case c.Start.IsZero():
 		return bad("no start time")
-	case c.RBs < leastRBs || c.RBs > most:
-		return bad("%d RBs are not within %d..%d", c.RBs, leastRBs, most)
-	case c.Scheduler > RoundRobin:
+	case c.RBs < radio.leastRBs || c.RBs > most:
+		return bad("%d RBs are not within %d..%d", c.RBs, radio.leastRBs, most)
+	case c.Scheduler > WaterPF:
 		return bad("scheduler %d", c.Scheduler)
+	case c.RequestTTIs < 1 || c.RequestTTIs > radio.maxLag:
+		return bad("requests known after %d TTIs, not 1..%d", c.RequestTTIs, radio.maxLag)
+	case c.FillTTIs < 0 || c.FillTTIs >= c.GrantTTIs:
+		return bad("blocks filled %d TTIs ahead of a grant of %d", c.FillTTIs, c.GrantTTIs)
 	case c.UsersPerTTI < 1:
 		return bad("%d users in a TTI", c.UsersPerTTI)
 	case len(c.Phones)+len(c.Background) == 0 || len(c.Phones)+len(c.Background) > maxUsers:
@@ -170,6 +187,9 @@ func (c SharedConfig) validate(radio traits) error {
 func (s *Shared) add(p PhoneConfig, background *UserConfig, bits *bitTable, seed uint64) error {
 	c := p.Config
 	c.Start, c.Seed, c.Radio, c.ReportTTIs, c.GrantTTIs = s.cfg.Start, seed, s.cfg.Radio, s.cfg.ReportTTIs, s.cfg.GrantTTIs
+	if _, some := c.Second.peak(); some {
+		return bad("a second carrier in a cell with many phones")
+	}
 	c, err := c.withDefaults()
 	if err != nil {
 		return err
@@ -184,6 +204,8 @@ func (s *Shared) add(p PhoneConfig, background *UserConfig, bits *bitTable, seed
 		link:  newRadioLink(p.Link, bits, s.frame, stream(seedFading)),
 	}
 	u.air.shared = true
+	u.station.requestTTIs, u.station.lead = int64(s.cfg.RequestTTIs), int64(s.cfg.FillTTIs)
+	u.station.trusting = s.cfg.TrustReports || s.cfg.IdealBSR
 	if s.cfg.IdealBSR {
 		u.station.ideal = heldReport{on: true, period: u.bsr.period}
 		u.bsr.ideal = idealBSR{on: true, again: s.frame.slots(idealAgain), againAt: 1 << 62}

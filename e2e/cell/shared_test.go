@@ -44,8 +44,12 @@ func saturatedMbps(t *testing.T, cfg SharedConfig, phone int) float64 {
 	return float64(tr.MeanBps(time.Second, 10*time.Second)) / 1e6
 }
 
+func schedulers() []Scheduler {
+	return []Scheduler{CappedFair, CappedPF, EqualSplit, RoundRobin, WaterPF}
+}
+
 func TestSaturatedAlone(t *testing.T) {
-	for _, s := range []Scheduler{CappedFair, CappedPF, EqualSplit, RoundRobin} {
+	for _, s := range schedulers() {
 		cfg := SharedConfig{Scheduler: s, Phones: []PhoneConfig{{}}}
 		within(t, s.String()+": one phone at 150 m", saturatedMbps(t, cfg, 0), 22.9, 0.3, "Mbit/s")
 	}
@@ -62,6 +66,7 @@ func TestSharesOfTheSaturated(t *testing.T) {
 		{CappedPF, 2.55, 1.2, 14, 0.7},
 		{EqualSplit, 2.3, 1.0, 12.5, 0.8},
 		{RoundRobin, 2.55, 1.2, 14, 0.7},
+		{WaterPF, 2.55, 1.2, 14, 0.7},
 	} {
 		cfg := SharedConfig{Start: t0(), Scheduler: tc.s, Phones: []PhoneConfig{{}}}
 		for _, u := range mixed(UserConfig{}) {
@@ -128,7 +133,7 @@ func TestSharedPhone(t *testing.T) {
 
 // What a phone could have had is what it has if it takes all.
 func TestSharedCapacity(t *testing.T) {
-	for _, s := range []Scheduler{CappedFair, CappedPF, EqualSplit, RoundRobin} {
+	for _, s := range schedulers() {
 		for _, total := range []int{0, 4, 8, 20} {
 			cfg := SharedConfig{Start: t0(), Seed: 3, Scheduler: s, Phones: []PhoneConfig{{}}}
 			if total > 0 {
@@ -193,11 +198,11 @@ func TestSharedKeepsTheBooks(t *testing.T) {
 	for seed := range uint64(24) {
 		rng := rand.New(rand.NewPCG(seed, 95))
 		cfg := SharedConfig{
-			Seed: seed, Radio: Radio(rng.IntN(4)), Scheduler: Scheduler(rng.IntN(4)), RBs: []int{6, 25, 50, 100}[rng.IntN(4)], IdealBSR: rng.IntN(4) == 0,
+			Seed: seed, Radio: Radio(rng.IntN(4)), Scheduler: Scheduler(rng.IntN(5)), RBs: []int{6, 25, 50, 100}[rng.IntN(4)], IdealBSR: rng.IntN(4) == 0, FillTTIs: rng.IntN(3),
 		}
 		for range 1 + rng.IntN(3) {
 			p := PhoneConfig{Config: richConfig(rng), Link: Link{Distance: 50 + 400*rng.Float64(), FadeSigma: 6 * rng.Float64()}}
-			p.Telemetry.Encoded = false
+			p.Telemetry.Encoded, p.Second = false, Trace{}
 			cfg.Phones = append(cfg.Phones, p)
 		}
 		for range rng.IntN(6) {
@@ -258,10 +263,13 @@ func TestSharedConfigErrors(t *testing.T) {
 		"-1 users":           func(c *SharedConfig) { c.UsersPerTTI = -1 },
 		"0 phones":           func(c *SharedConfig) { c.Phones = nil },
 		"lags":               func(c *SharedConfig) { c.GrantTTIs = 8 },
+		"requests":           func(c *SharedConfig) { c.RequestTTIs = -1 },
+		"blocks filled":      func(c *SharedConfig) { c.FillTTIs = 4 },
 		"MCS 29":             func(c *SharedConfig) { c.Phones[0].Link.MCS = 29 },
 		"SNR of NaN":         func(c *SharedConfig) { c.Phones[0].Link.SNR = math.NaN() },
 		"distance of -1":     func(c *SharedConfig) { c.Phones[0].Link.Distance = -1 },
 		"fading of 21":       func(c *SharedConfig) { c.Phones[0].Link.FadeSigma = 21 },
+		"second carrier":     func(c *SharedConfig) { c.Phones[0].Second = Constant(1e6) },
 		"buffer of -1":       func(c *SharedConfig) { c.Phones[0].BufferBytes = -1 },
 		"traffic 4":          func(c *SharedConfig) { c.Background = []UserConfig{{Traffic: 4}} },
 		"traffic of -1":      func(c *SharedConfig) { c.Background = []UserConfig{{Bps: -1}} },
@@ -287,6 +295,104 @@ func TestSharedConfigErrors(t *testing.T) {
 	} {
 		if err := f(); !errors.Is(err, ErrConfig) {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A phone at the edge of the cell gets little, takes few RBs for it, and does
+// not take the others' share.
+func TestCellEdge(t *testing.T) {
+	last := 1e9
+	for _, tc := range []struct {
+		metres, mbps float64
+		load         float64 // share of the RBs that it takes when alone
+	}{
+		{150, 22.9, 1}, {400, 5.16, 1}, {600, 2.09, 0.4}, {1000, 0.39, 0.08}, {1500, 0.144, 0.06}, {4000, 0, 0},
+	} {
+		for _, s := range schedulers() {
+			cfg := SharedConfig{Scheduler: s, Phones: []PhoneConfig{{Link: Link{Distance: tc.metres}}}}
+			mbps := saturatedMbps(t, cfg, 0)
+			within(t, fmt.Sprintf("%v at %v m", s, tc.metres), mbps, tc.mbps, 0.12*tc.mbps+0.01, "Mbit/s")
+			if s == CappedFair {
+				if mbps > last {
+					t.Errorf("more at %v m than nearer", tc.metres)
+				}
+				last = mbps
+			}
+		}
+		c := mustShared(t, SharedConfig{Phones: []PhoneConfig{{Link: Link{Distance: tc.metres}}}})
+		drive(c, 40_000_000, 5000)
+		l := c.Load()
+		within(t, fmt.Sprintf("load at %v m", tc.metres), float64(l.RBs)/float64(l.Of), tc.load, 0.03, "")
+	}
+	near := SharedConfig{Start: t0(), Phones: []PhoneConfig{{}, {Link: Link{Distance: 1000}}}}
+	both, err := SaturatedAll(near, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "near beside far", float64(both[0].MeanBps(time.Second, 10*time.Second))/1e6, 21, 1, "Mbit/s")
+}
+
+// Steady traffic makes no garbage, shadows included.
+func TestSharedAllocs(t *testing.T) {
+	for _, r := range radios() {
+		cfg := SharedConfig{Radio: r, Scheduler: WaterPF, Phones: []PhoneConfig{{Config: Config{BLER: 0.1}}, {}}, Background: mixed(UserConfig{Traffic: Upload})}
+		cfg.Background[0].Traffic, cfg.Background[1].Traffic = Video, OnOff
+		s := mustShared(t, cfg)
+		i := 0
+		second := func() {
+			for end := i + 1000; i < end; i++ {
+				for p := range 2 {
+					s.Phone(p).Advance(at(i))
+					s.Phone(p).Enqueue(at(i), Packet{Size: 300})
+				}
+			}
+			s.Phone(0).CapacityBps(at(i), time.Second)
+		}
+		for range 20 {
+			second()
+		}
+		if n := testing.AllocsPerRun(5, second); n > 2 && !raceEnabled {
+			t.Errorf("%v: %v allocations per second of traffic", r, n)
+		}
+	}
+}
+
+// Run in one go or ms by ms, and whichever phone is asked, it is the same.
+func TestSharedStepSizeDoesNotMatter(t *testing.T) {
+	for seed := range uint64(8) {
+		run := func(often int) string {
+			s := mustShared(t, SharedConfig{
+				Seed: seed, Radio: Radio(seed % 4), Scheduler: Scheduler(seed % 5), RBs: 25, Background: mixed(UserConfig{Traffic: Traffic(seed % 4)}),
+				Phones: []PhoneConfig{
+					{Config: Config{BLER: 0.1, RandomHandovers: RandomHandovers{PerMinute: 20}}, Link: Link{FadeSigma: 4}},
+					{Link: Link{Distance: 300}},
+				},
+			})
+			var log strings.Builder
+			for i := range 5000 {
+				for p := range 2 {
+					if i%often == 0 || i == 4999 {
+						for _, d := range s.Phone(p).Advance(at(i)).Delivered {
+							fmt.Fprintln(&log, p, d.ID, d.LeftPhone.Sub(t0()), d.At.Sub(t0()))
+						}
+					}
+					if i%(3+p) == 0 {
+						s.Phone(p).Enqueue(at(i), Packet{ID: int64(i), Size: 900})
+					}
+				}
+			}
+			fmt.Fprint(&log, s.Background(3), s.Load())
+			return log.String()
+		}
+		one, few := run(1), run(37)
+		for _, p := range "01" {
+			if kinds(one, byte(p)) != kinds(few, byte(p)) {
+				t.Errorf("seed %d: phone %c depends on the steps: %s", seed, p, diff(kinds(one, byte(p)), kinds(few, byte(p))))
+			}
+		}
+		if len(one) != len(few) || one == "" {
+			t.Errorf("seed %d: %d and %d bytes of log", seed, len(one), len(few))
 		}
 	}
 }

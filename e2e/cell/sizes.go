@@ -59,14 +59,24 @@ func (t sizes) index(bytes int) uint8 {
 // upper is how much the base station believes there is; for the index that has
 // no upper edge just what it says for sure.
 func (t sizes) upper(index uint8) int {
-	var low, high int
+	low, high := t.bin(index)
+	return max(low-1, high)
+}
+
+// open says that an index has no upper edge.
+func (t sizes) open(index uint8) bool {
+	_, high := t.bin(index)
+	return high < 0
+}
+
+// bin is what an index stands for, in bytes; high is -1 without upper edge.
+func (t sizes) bin(index uint8) (low, high int) {
 	switch t {
 	case nrShort:
-		low, high = diag.NRShortBufferSize(index)
+		return diag.NRShortBufferSize(index)
 	case nrLong:
-		low, high = diag.NRLongBufferSize(index)
+		return diag.NRLongBufferSize(index)
 	case lteSizes, lteExtended:
-		low, high = diag.LTEBufferSize(index, t == lteExtended)
 	}
-	return max(low-1, high)
+	return diag.LTEBufferSize(index, t == lteExtended)
 }

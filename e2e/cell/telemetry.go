@@ -14,8 +14,8 @@ const ttiWrap = 10240
 
 // transmission is one PUSCH as the modem logs it.
 type transmission struct {
-	tti, bytes, padding, retx int
-	ce                        ce
+	tti, cell, bytes, padding, retx int
+	ce                              ce
 }
 
 // batch is a log packet in the making.
@@ -72,22 +72,22 @@ func (l *modemLog) move(at time.Time, v visit) {
 }
 
 // onBlock logs the first transmission of slot k, which ended at.
-func (l *modemLog) onBlock(at time.Time, k int64, size, padding int, ce ce) {
+func (l *modemLog) onBlock(at time.Time, k int64, b *block) {
 	if l.cfg.Off {
 		return
 	}
-	tx := transmission{tti: l.number(k), bytes: size, padding: padding, ce: ce}
+	tx := transmission{tti: l.number(k), cell: b.carrier, bytes: b.size, padding: b.padding, ce: b.report.ce}
 	l.add(&l.grants, at, tx, l.cfg.B139Span)
 	l.add(&l.reports, at, tx, l.cfg.B064Span)
 	l.expire(at)
 }
 
 // onRetx logs a retransmission: B139 only, as MAC builds no new block.
-func (l *modemLog) onRetx(at time.Time, k int64, size, retx int) {
+func (l *modemLog) onRetx(at time.Time, k int64, b *block) {
 	if l.cfg.Off {
 		return
 	}
-	l.add(&l.grants, at, transmission{tti: l.number(k), bytes: size, retx: retx}, l.cfg.B139Span)
+	l.add(&l.grants, at, transmission{tti: l.number(k), cell: b.carrier, bytes: b.size, retx: b.sent}, l.cfg.B139Span)
 	l.expire(at)
 }
 
@@ -216,7 +216,7 @@ func (l *modemLog) encode(code diag.LogCode, logged diag.Timestamp, recs []diag.
 // appendRecords is what a decoder of the packet gives, but for the time stamp.
 func (l *modemLog) appendRecords(dst []diag.Record, code diag.LogCode, txs []transmission) []diag.Record {
 	for _, tx := range txs {
-		r := diag.Record{Code: code, Kind: diag.KindGrant, RAT: l.frame.rat, Numerology: l.frame.mu, TTI: tx.tti}
+		r := diag.Record{Code: code, Kind: diag.KindGrant, RAT: l.frame.rat, Numerology: l.frame.mu, TTI: tx.tti, Cell: tx.cell}
 		grant := r
 		grant.Bytes = tx.bytes
 		switch code {

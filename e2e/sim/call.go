@@ -169,18 +169,24 @@ func (c *call) step() {
 	rates := c.alg.Rates()
 	c.source.OnTarget(now, rates.TargetBps)
 	c.pacer.SetRate(now, rates.PacingBps)
-	for c.prober != nil {
-		p, ok := c.prober.NextProbe()
-		if !ok {
-			break
-		}
-		c.pacer.Probe(now, pacing.Cluster(p))
-	}
+	c.probe()
 	c.capture()
 	c.speak()
 	c.transmit()
 	c.viewer.step()
 	c.feedbackLeaves()
+}
+
+// probe hands the clusters that the algorithm asks for to the pacer; after every
+// input, so that they do not depend on what else wakes the call.
+func (c *call) probe() {
+	for c.prober != nil {
+		p, ok := c.prober.NextProbe()
+		if !ok {
+			return
+		}
+		c.pacer.Probe(c.w.now, pacing.Cluster(p))
+	}
 }
 
 func (c *call) wake() instant {
@@ -393,6 +399,7 @@ func (c *call) transmit() {
 		})
 		c.sent++
 		c.alg.OnPacketSent(now, gcc.SentPacket{Seq: seq, Size: size, At: now, Probe: next.Cluster})
+		c.probe()
 		c.ahead(kindMedia, seq, size)
 	}
 }

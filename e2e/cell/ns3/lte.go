@@ -10,11 +10,9 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/cell"
 )
 
-// ltePath is from the end of the slot in which the phone fills a block to the
-// receiver. The reference fills it 2.2 ms after the scheduler's decision, sends
-// it 4 ms after that, and takes 10 ms of wire and 1.9 ms in base station and
-// core: 16.932 ms in all.
-const ltePath = 13_932 * time.Microsecond
+// ltePath is from the end of the TTI on air to the receiver: 10 ms of wire and
+// what base station and core take.
+const ltePath = 11_932 * time.Microsecond
 
 // fillAt is how far into its slot the reference fills a block, ms: when the
 // phone has read the grant, after three symbols of 14. Packets that came by then
@@ -37,7 +35,7 @@ func lteSetup(name string) setup {
 	}
 	return setup{
 		name: name, base: "lte/" + name, mbps: flow[parts[0]], others: others, lengthMs: length[parts[0]],
-		cell: cell.SharedConfig{Scheduler: scheduler, ReportTTIs: 5, GrantTTIs: 2, IdealBSR: true},
+		cell: cell.SharedConfig{Scheduler: scheduler, ReportTTIs: 5, GrantTTIs: 4, FillTTIs: 2, IdealBSR: true},
 		// As the reference's grants tell, in all runs without fading.
 		mcs:    []int{22, 14, 18, 14, 12, 12, 14, 14, 18},
 		order:  []int{1, 0, 4, 8, 5, 7, 2, 6, 3},

@@ -25,9 +25,12 @@ type setup struct {
 	others     float64 // Mbit/s in all, of flows 1 to 8
 	lengthMs   float64
 	cell       cell.SharedConfig
+	phone      cell.Config // what is not the same for all set-ups
 	// mcs are of the flows, order is that in which the scheduler knows them.
 	mcs   []int
 	order []int
+	// each sets what is a flow's own.
+	each func(flow int, p *cell.Config)
 	// first is when the observed flow sends, path what lies behind the radio.
 	first float64
 	path  time.Duration
@@ -37,6 +40,12 @@ type setup struct {
 	// rbsAMs are in the cell; thin is the least distance of reports that count
 	// for the ratio, ms.
 	rbsAMs, thin float64
+	// capacity is of the cell, Mbit/s, where the reference does not tell the
+	// load.
+	capacity float64
+	// openReport is as what the reference reads a report off the end of the
+	// table, if that is not its lower edge.
+	openReport float64
 }
 
 // start is any time.
@@ -99,7 +108,11 @@ func (s setup) replay(flows map[int]arrivals) (*run, error) {
 		switch {
 		case d.User != number[0]:
 		case d.Report >= 0:
-			r.reports = append(r.reports, event{ms: ms, bytes: float64(d.Report)})
+			bytes := float64(d.Report)
+			if d.Open && s.openReport > 0 {
+				bytes = s.openReport
+			}
+			r.reports = append(r.reports, event{ms: ms, bytes: bytes})
 		default:
 			r.grants = append(r.grants, event{ms: ms, bytes: float64(d.Bytes)})
 		}
@@ -137,12 +150,12 @@ func (s setup) cfg() cell.SharedConfig {
 	cfg := s.cell
 	cfg.Start = start()
 	for _, flow := range s.order {
-		cfg.Phones = append(cfg.Phones, cell.PhoneConfig{
-			Link: cell.Link{MCS: s.mcs[flow]},
-			Config: cell.Config{
-				BufferBytes: 1_000_000, Telemetry: cell.TelemetryConfig{Off: true}, Path: cell.PathConfig{Delay: s.path},
-			},
-		})
+		p := cell.PhoneConfig{Link: cell.Link{MCS: s.mcs[flow]}, Config: s.phone}
+		if s.each != nil {
+			s.each(flow, &p.Config)
+		}
+		p.BufferBytes, p.Telemetry.Off, p.Path.Delay = 1_000_000, true, s.path
+		cfg.Phones = append(cfg.Phones, p)
 	}
 	return cfg
 }
