@@ -78,7 +78,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
-	pacer, err := pacing.New[*packet](pacing.Config{MaxQueue: cfg.maxQueue, MaxPadding: maxFiller})
+	pacer, err := pacing.New[*packet](pacing.Config{Burst: cfg.burst, MaxQueue: cfg.maxQueue, MaxPadding: maxFiller})
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}

@@ -333,6 +333,7 @@ func TestOptions(t *testing.T) {
 		"bounds":    WithBitrateBounds(3, 2, 1),
 		"zero":      WithBitrateBounds(0, 1, 1),
 		"queue":     WithMaxQueue(0),
+		"burst":     WithBurst(-time.Millisecond),
 		"outer":     WithOuter(nil),
 		"no outer":  WithOuter(func() (gbr.Outer, error) { return nil, nil }), //nolint:nilnil // on purpose
 		"bad outer": WithOuter(func() (gbr.Outer, error) { return nil, errOuter }),

@@ -29,6 +29,7 @@ type config struct {
 	core      gbr.Config
 	outer     func() (gbr.Outer, error)
 	maxQueue  time.Duration
+	burst     time.Duration // 0: the pacer's default
 	noProbing bool
 	loggers   logging.LoggerFactory
 	recorders []gcc.Recorder
@@ -159,6 +160,22 @@ func WithMaxQueue(d time.Duration) Option {
 			return fmt.Errorf("%w: queue of %v", ErrOption, d)
 		}
 		c.maxQueue = d
+
+		return nil
+	}
+}
+
+// WithBurst sets how much may leave at once after a rest, as time at the current
+// rate. Default 5 ms, for the queue of the phone. libwebrtc takes 40 ms: a frame
+// leaves at once, so that the delay detector, which looks at the latest 20 groups
+// of packets, sees 20 frames instead of the packets of four and is not misled by
+// jitter of tens of milliseconds.
+func WithBurst(d time.Duration) Option {
+	return func(c *config) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: burst of %v", ErrOption, d)
+		}
+		c.burst = d
 
 		return nil
 	}

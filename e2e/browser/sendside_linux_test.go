@@ -313,7 +313,9 @@ type ours struct {
 // newOurs makes one. Events, when not nil, gets what the estimator does.
 func newOurs(maxBps int, seed uint64, events io.Writer) (*ours, error) {
 	o := &ours{maxBps: maxBps, seed: seed, stop: func() {}}
-	options := []interceptor.Option{interceptor.WithBitrateBounds(minBps, startBps, interceptor.DefaultMaxBps)}
+	options := []interceptor.Option{
+		interceptor.WithBitrateBounds(minBps, startBps, interceptor.DefaultMaxBps), interceptor.WithBurst(pacerBurst),
+	}
 	if events != nil {
 		options = append(options, interceptor.WithEventWriter(events))
 	}
