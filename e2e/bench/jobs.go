@@ -55,7 +55,7 @@ func (e *engine) run(ctx context.Context, jobs []job) error {
 			todo = append(todo, j)
 		}
 	}
-	e.progress.begin(len(jobs)-len(todo), len(jobs))
+	e.progress.begin(len(jobs)-len(todo), todo)
 	defer e.progress.end()
 	err := each(ctx, todo, e.one)
 	if errors.Is(err, context.Canceled) {
@@ -106,7 +106,10 @@ func (e *engine) one(ctx context.Context, j job) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	r, points, err := e.look(ctx, j)
+	r, points, err := frontier[0], []sim.Point(nil), error(nil)
+	if !j.onFrontier() || e.observes(j) {
+		r, points, err = e.look(ctx, j)
+	}
 	if err != nil {
 		return e.fail(ctx, j, err)
 	}
@@ -119,16 +122,19 @@ func (e *engine) one(ctx context.Context, j job) error {
 	if points != nil {
 		e.looks[j.key()] = points
 	}
-	e.progress.finished()
+	e.progress.finished(j)
 
 	return nil
 }
+
+// observes tells whether a run is looked at over time.
+func (e *engine) observes(j job) bool { return e.looks != nil && j.seed == 1 }
 
 // look has a run, and its points when they are wanted.
 func (e *engine) look(ctx context.Context, j job) (sim.Result, []sim.Point, error) {
 	var points []sim.Point
 	opts := sim.Options{}
-	if e.looks != nil && j.seed == 1 {
+	if e.observes(j) {
 		opts.ObserveEvery = pointEvery(j.scenario.Duration)
 		opts.Observe = func(p sim.Point) { points = append(points, p) }
 	}
@@ -137,7 +143,7 @@ func (e *engine) look(ctx context.Context, j job) (sim.Result, []sim.Point, erro
 
 		return r.Result, r.Points, err
 	}
-	r, err := sim.Run(j.scenario, j.variant.cc, j.seed, j.variant.params, opts)
+	r, err := sim.Run(*j.scenario, j.variant.cc, j.seed, j.variant.params, opts)
 
 	return r, points, err
 }
@@ -159,7 +165,7 @@ func (e *engine) frontierOf(ctx context.Context, j job) ([]sim.Result, error) {
 				if f.err = context.Cause(ctx); f.err != nil {
 					return
 				}
-				if rec.Result, f.err = sim.Run(j.scenario, v.cc, j.seed, v.params, sim.Options{}); f.err != nil {
+				if rec.Result, f.err = sim.Run(*j.scenario, v.cc, j.seed, v.params, sim.Options{}); f.err != nil {
 					return
 				}
 				rec.Params = v.label

@@ -12,6 +12,8 @@
 //
 //	main.go      flags
 //	params.go    -set, -sweep
+//	traces.go    recorded capacities
+//	length.go    how long runs are
 //	plan.go      which runs there are
 //	jobs.go      having them
 //	stack.go     the rows of the real Pion stack, in package pionrun
@@ -30,13 +32,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
-	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
@@ -108,16 +108,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.list {
-		return list(stdout)
+		return list(stdout, stderr)
 	}
-	scenarios, v, err := o.load()
+	scenarios, v, err := o.load(stderr)
 	if err != nil {
 		return err
 	}
 	if err := o.checkParams(scenarios); err != nil {
 		return err
 	}
-	jobs := o.plan(scenarios)
 	if err := o.checkStack(scenarios, stderr); err != nil {
 		return err
 	}
@@ -126,6 +125,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer st.close()
+	jobs := o.plan(scenarios)
 	e := newEngine(st, newProgress(stderr))
 	defer e.stack.Close()
 	if o.out != "" {
@@ -156,11 +156,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	cc := "gbrcc,seed,gcc,fixed,causal,oracle"
 	fs.BoolVar(&o.list, "list", false, "list scenarios, algorithms and parameters, then exit")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line for each run instead of the table")
-	fs.StringVar(&o.scenarios, "scenarios", "all", "names or classes, comma separated, or all")
+	fs.StringVar(&o.scenarios, "scenarios", "all", "names, classes (see -list), patterns such as step-* or all, comma separated")
 	fs.StringVar(&cc, "cc", cc, "algorithms, comma separated")
 	fs.IntVar(&o.seeds, "seeds", 1, "runs with seeds 1 to N")
-	fs.DurationVar(&o.duration, "duration", 60*time.Second, "virtual length of a run, warm-up of 10 s included")
-	fs.StringVar(&o.trace, "trace", "", "run on the capacity in `FILE` (mahimahi, or CSV by its header; FILE#nr, FILE#lte: one leg of a CSV with nr_tbs and lte_tbs) instead of -scenarios")
+	fs.DurationVar(&o.duration, "duration", 0, durationHelp)
+	fs.StringVar(&o.trace, "trace", "", traceHelp)
 	fs.StringVar(&o.out, "out", "", "keep every run in `DIR`/results.csv, go on from what is there, and write table.md and report.html")
 	fs.Func("set", "controller parameter `key=value`, repeatable (see -list)", func(s string) error {
 		v, err := parseSetting(s)
@@ -198,7 +198,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if o.seeds < 1 || o.seeds > 1000 {
 		return o, fmt.Errorf("-seeds %d: want 1 to 1000", o.seeds)
 	}
-	if o.duration < 15*time.Second || o.duration > time.Hour {
+	if set := isSet(fs, "duration"); set && (o.duration < 15*time.Second || o.duration > time.Hour) {
 		return o, fmt.Errorf("-duration %v: want 15s to 1h (10 s of it are warm-up)", o.duration)
 	}
 
@@ -207,30 +207,22 @@ func parse(args []string, stderr io.Writer) (options, error) {
 
 // load gets the scenarios, with the run's duration in them, and what their runs
 // will be made by.
-func (o options) load() ([]sim.Scenario, version, error) {
+func (o options) load(stderr io.Writer) ([]sim.Scenario, version, error) {
 	v := version{Format: format, Code: codeVersion()}
 	var scenarios []sim.Scenario
 	if o.trace != "" {
-		path, leg := cell.SplitLeg(o.trace)
-		data, err := os.ReadFile(path)
+		s, sum, err := o.fromFile()
 		if err != nil {
-			return nil, v, fmt.Errorf("-trace: %w", err)
+			return nil, v, err
 		}
-		t, err := cell.ParseTraceLeg(filepath.Base(o.trace), data, leg)
-		if err != nil {
-			return nil, v, fmt.Errorf("-trace %s: %w", o.trace, err)
-		}
-		scenarios = []sim.Scenario{sim.FromTrace(t)}
-		v.Traces = map[string]string{scenarios[0].Name: fingerprint(data)}
+		scenarios, v.Traces = []sim.Scenario{s}, map[string]string{s.Name: sum}
 	} else {
 		var err error
-		if scenarios, err = sim.Select(o.scenarios); err != nil {
+		if scenarios, v.Traces, err = o.choose(stderr); err != nil {
 			return nil, v, err
 		}
 	}
-	for i := range scenarios {
-		scenarios[i].Duration = o.duration
-	}
+	o.lengths(scenarios, stderr)
 
 	return scenarios, v, nil
 }

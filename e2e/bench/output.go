@@ -14,27 +14,8 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
-
-func list(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "SCENARIO\tCLASS\tWHAT")
-	for _, s := range sim.Catalogue() {
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Name, s.Class, s.Doc)
-	}
-	fmt.Fprintln(tw, "\nALGORITHM\t\t")
-	for _, a := range algorithms() {
-		fmt.Fprintf(tw, "%s\t\t%s\n", a, pionrun.Doc(a))
-	}
-	fmt.Fprintln(tw, "\nPARAMETER\t\t")
-	for _, p := range params() {
-		fmt.Fprintf(tw, "%s\t\t%s\n", p.key, p.doc)
-	}
-
-	return tw.Flush()
-}
 
 func writeJSON(w io.Writer, results []record, failed []failure) error {
 	enc := json.NewEncoder(w)

@@ -29,7 +29,7 @@ func (r record) variant() variant { return variant{cc: r.CC, label: r.Params} }
 
 // job is one run to be had.
 type job struct {
-	scenario sim.Scenario
+	scenario *sim.Scenario // shared by all its jobs
 	variant  variant
 	seed     uint64
 	// frontier is shared by the jobs of one scenario and seed.
@@ -38,6 +38,16 @@ type job struct {
 
 func (j job) key() key {
 	return key{j.scenario.Name, j.variant.cc, j.variant.label, j.seed, j.scenario.Duration.Seconds()}
+}
+
+// work is about how much a run costs, in seconds of a call.
+func (j job) work() float64 {
+	calls := 1 + len(j.scenario.Flows)
+	if j.scenario.Shared != nil {
+		calls += 2 // its other users, and the cell beside it that tells the capacity
+	}
+
+	return j.scenario.Duration.Seconds() * float64(calls)
 }
 
 // frontier is the clairvoyant's runs on one scenario and seed, had once.
@@ -59,6 +69,10 @@ func frontierVariants() []variant {
 	return vs
 }
 
+// onFrontier tells whether the run is the first of frontierVariants, which has
+// the clairvoyant's own horizon.
+func (j job) onFrontier() bool { return j.variant.cc == "oracle" && j.variant.label == "" }
+
 // plan is all jobs, in the order of the output.
 func (o options) plan(scenarios []sim.Scenario) []job {
 	var variants []variant
@@ -66,11 +80,12 @@ func (o options) plan(scenarios []sim.Scenario) []job {
 		variants = append(variants, o.variants(cc)...)
 	}
 	var jobs []job
-	for _, s := range scenarios {
+	for i := range scenarios {
+		s := &scenarios[i]
 		for seed := 1; seed <= o.seeds; seed++ {
 			f := &frontier{}
 			for _, v := range variants {
-				if runs(v.cc, s) {
+				if runs(v.cc, *s) {
 					jobs = append(jobs, job{s, v, uint64(seed), f})
 				}
 			}

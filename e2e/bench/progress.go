@@ -21,6 +21,8 @@ type progress struct {
 	there     int // when it began
 	done, all int
 	at        string
+	work      float64 // of the runs that are done since it began, see job.work
+	allWork   float64
 	shown     time.Time
 }
 
@@ -35,10 +37,14 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-func (p *progress) begin(there, all int) {
+func (p *progress) begin(there int, todo []job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	all := there + len(todo)
 	p.start, p.there, p.done, p.all = p.now(), there, there, all
+	for _, j := range todo {
+		p.allWork += j.work()
+	}
 	if p.w != nil && there > 0 {
 		fmt.Fprintf(p.w, "%d of %d runs are there already\n", there, all)
 	}
@@ -51,10 +57,11 @@ func (p *progress) running(j job) {
 	p.show()
 }
 
-func (p *progress) finished() {
+func (p *progress) finished(j job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
+	p.work += j.work()
 	p.show()
 }
 
@@ -67,7 +74,7 @@ func (p *progress) show() {
 	p.shown = now
 	rate := "" // nothing is known before the first run is done
 	if n, took := p.done-p.there, now.Sub(p.start); n > 0 && took > 0 {
-		left := time.Duration(float64(took) / float64(n) * float64(p.all-p.done)).Round(time.Second)
+		left := time.Duration(float64(took) * (p.allWork/p.work - 1)).Round(time.Second)
 		rate = fmt.Sprintf("  %.1f/s  %v left", float64(n)/took.Seconds(), left)
 	}
 	fmt.Fprintf(p.w, "\r\033[K%d/%d runs%s  %.60s", p.done, p.all, rate, p.at)

@@ -175,7 +175,7 @@ func (e *engine) writeReport(w io.Writer, o options, jobs []job, records []recor
 // report gathers all figures; records are those of the jobs, in their order.
 func (e *engine) report(o options, jobs []job, records []record) *report {
 	r := &report{
-		Command: o.command, Code: codeVersion(), Go: runtime.Version(), Seeds: o.seeds, Duration: seconds(o.duration),
+		Command: o.command, Code: codeVersion(), Go: runtime.Version(), Seeds: o.seeds, Duration: o.length(),
 		Warmup: seconds(jobs[0].scenario.Warmup), Figures: figures(), Algorithms: len(o.cc),
 	}
 	r.Charts.Curves = []curveChart{} // [] in JSON, as all lists there
@@ -221,7 +221,7 @@ func (e *engine) report(o options, jobs []job, records []record) *report {
 		sc.Capacity = round(s.Capacity, 3)
 		r.Scenarios = append(r.Scenarios, s)
 		r.Charts.Scatter = append(r.Charts.Scatter, sc)
-		r.Charts.Time = append(r.Charts.Time, e.overTime(s.ID, j.scenario, plotted, byName))
+		r.Charts.Time = append(r.Charts.Time, e.overTime(s.ID, *j.scenario, plotted, byName))
 		c := slices.IndexFunc(r.Classes, func(c reportClass) bool { return c.Name == s.Class })
 		if c < 0 {
 			c = len(r.Classes)
@@ -330,7 +330,7 @@ func undominated(points [][2]float64) [][2]float64 {
 func (e *engine) overTime(id string, sc sim.Scenario, vs []variant, byName map[string]reportVariant) timeChart {
 	c := timeChart{ID: id, Every: pointEvery(sc.Duration).Seconds()}
 	for _, v := range vs {
-		points := e.looks[job{scenario: sc, variant: v, seed: 1}.key()]
+		points := e.looks[job{scenario: &sc, variant: v, seed: 1}.key()]
 		if len(points) == 0 {
 			continue // it was not run here, or has failed
 		}

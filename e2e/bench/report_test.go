@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
 // parseReport checks that a page is well-formed and fetches nothing, and
@@ -223,15 +225,17 @@ func TestProgress(t *testing.T) {
 
 		return b.String()
 	}
-	j := job{seed: 3, variant: variant{cc: "gbrcc", label: "beta=10"}}
-	j.scenario.Name = "const-3"
+	j := job{seed: 3, variant: variant{cc: "gbrcc", label: "beta=10"}, scenario: &sim.Scenario{Name: "const-3", Duration: time.Minute}}
+	todo := slices.Repeat([]job{j}, 38)
+	// Two that cost twice as much: of 42 minutes of work one is done within 4 s.
+	todo = append(todo, job{scenario: &sim.Scenario{Duration: time.Minute, Flows: make([]sim.Flow, 1)}}, job{scenario: &sim.Scenario{Duration: 2 * time.Minute}})
 	for _, c := range []struct {
 		got, want string
 	}{
-		{step(0, func() { p.begin(10, 50) }), "10 of 50 runs are there already\n"},
+		{step(0, func() { p.begin(10, todo) }), "10 of 50 runs are there already\n"},
 		{step(time.Second, func() { p.running(j) }), "\r\033[K10/50 runs  const-3, gbrcc beta=10, seed 3"},
-		{step(3*time.Second, p.finished), "\r\033[K11/50 runs  0.2/s  2m36s left  const-3, gbrcc beta=10, seed 3"},
-		{step(time.Millisecond, p.finished), ""},
+		{step(3*time.Second, func() { p.finished(j) }), "\r\033[K11/50 runs  0.2/s  2m44s left  const-3, gbrcc beta=10, seed 3"},
+		{step(time.Millisecond, func() { p.finished(j) }), ""},
 		{step(time.Minute, p.end), "\r\033[K"},
 	} {
 		if c.got != c.want {

@@ -24,7 +24,7 @@ func runs(cc string, sc sim.Scenario) bool { return !pionrun.Known(cc) || pionru
 // stack is a run of the real Pion stack.
 func (j job) stack(observeEvery time.Duration) pionrun.Job {
 	return pionrun.Job{
-		Scenario: j.scenario, CC: j.variant.cc, Seed: j.seed, Params: j.variant.params, ObserveEvery: observeEvery,
+		Scenario: *j.scenario, CC: j.variant.cc, Seed: j.seed, Params: j.variant.params, ObserveEvery: observeEvery,
 	}
 }
 
@@ -77,7 +77,7 @@ func (e *engine) fail(ctx context.Context, j job, err error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.errs[j.key()] = err
-	e.progress.finished()
+	e.progress.finished(j)
 
 	return nil
 }

@@ -316,3 +316,36 @@ func TestRowsRoundTrip(t *testing.T) {
 		t.Errorf("%+v\nwant\n%+v", got, r)
 	}
 }
+
+// When a file of the end cannot be put in place, what was run is kept, nothing
+// is left lying about, and the same command goes on once there is room.
+func TestFilesCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-scenarios", "const-1", "-cc", "fixed,gcc", "-duration", "15s", "-out", dir}
+	inTheWay := filepath.Join(dir, "table.md")
+	if err := os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := bench(t, args...)
+	if err == nil || !strings.Contains(err.Error(), "2 runs are kept") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, want one line that says what is kept", err)
+	}
+	rows := readRows(t, dir)
+	if len(rows) != 2 {
+		t.Errorf("%d runs kept, want 2", len(rows))
+	}
+	if err := os.RemoveAll(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	for name := range files(t, dir) {
+		if strings.HasPrefix(name, ".") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	if _, err := bench(t, args...); err != nil {
+		t.Fatal(err)
+	}
+	if again := readRows(t, dir); !maps.Equal(again, rows) {
+		t.Errorf("runs were had again: %v, before %v", again, rows)
+	}
+}

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"math"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
@@ -40,15 +41,54 @@ func base(name, class, doc string, changes ...change) Scenario {
 // lasting sets the length of the run.
 func lasting(d time.Duration) change { return func(s *Scenario) { s.Duration = d } }
 
+const (
+	second = time.Second
+
+	kbit = 1000
+	mbit = 1000 * kbit
+)
+
 // constant is a radio of one rate.
 func constant(bps int) change {
 	return capacity(func(uint64, time.Duration) cell.Trace { return cell.Constant(bps) })
 }
 
-// steps is a radio whose rate changes.
+// steps is a radio whose rate changes. Seeds shift all steps but the first.
 func steps(parts ...cell.Step) change {
-	return capacity(func(uint64, time.Duration) cell.Trace { return cell.Steps(parts...) })
+	return capacity(func(seed uint64, _ time.Duration) cell.Trace {
+		shifted := append([]cell.Step(nil), parts...)
+		shifted[0].For += time.Duration(phase(seed) * float64(time.Second))
+
+		return cell.Steps(shifted...)
+	})
 }
+
+// hold is a step of a rate for so many seconds.
+func hold(bps int, seconds float64) cell.Step {
+	return cell.Step{Bps: bps, For: time.Duration(seconds * float64(time.Second))}
+}
+
+// phase spreads seeds evenly over 0..1, however many there are: multiples of the
+// golden ratio. Seed 1 is at 0.
+func phase(seed uint64) float64 {
+	_, f := math.Modf(float64((seed-1)%(1<<20)) * math.Phi)
+
+	return f
+}
+
+// on is another air interface.
+func on(r cell.Radio) change { return func(s *Scenario) { s.Cell.Radio = r } }
+
+// upTo20 lets controller and source use 20 Mbit/s in place of the usual 10.
+func upTo20(s *Scenario) { s.Limits.MaxBps, s.Source.CapBps = 20*mbit, 20*mbit }
+
+// atLeast is the least length that makes sense.
+func atLeast(d time.Duration) change {
+	return func(s *Scenario) { s.Duration, s.MinDuration = max(s.Duration, d), d }
+}
+
+// queueOf is a buffer of so much time at a rate.
+func queueOf(bps int, d time.Duration) int { return int(float64(bps) / 8 * d.Seconds()) }
 
 // capacity is a radio of any kind.
 func capacity(trace func(seed uint64, d time.Duration) cell.Trace) change {

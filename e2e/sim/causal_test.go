@@ -36,10 +36,12 @@ func TestCausalIsBetween(t *testing.T) {
 // What no one can know helps: the frontier is above the causal bound wherever
 // the link does not change its mind behind the radio.
 func TestCausalIsBelowTheFrontier(t *testing.T) {
-	for _, sc := range sim.Catalogue() {
-		if sc.Class == "telemetry" {
-			continue // neither listens to it
-		}
+	// Links alone: what others do beside a call, neither knows.
+	scenarios, err := sim.Select("const-3,const-8,step-8-2-8,step-3-1-3,synth-lte,backhaul-3,backhaul-3-late,applimited-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sc := range scenarios {
 		sc.Duration = 30 * time.Second
 		c := run(t, sc, "causal", 1, sim.Options{})
 		most := 0.0

@@ -28,7 +28,8 @@
 // # Files
 //
 //	scenario.go   what a run is: radios, paths, telemetry, sources, flows
-//	catalogue.go  the built-in scenarios
+//	catalogue.go  the built-in scenarios, their classes; catalogue_*.go one each
+//	select.go     finding them by name, class or pattern
 //	build.go      what they are built from
 //	run.go        a run from outside
 //	world.go      the event loop

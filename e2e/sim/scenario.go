@@ -14,8 +14,10 @@ import (
 // is measured; whatever else goes on beside it is in Flows.
 type Scenario struct {
 	Name, Class, Doc string
-	// Duration of the run; the first Warmup of it is not counted.
-	Duration, Warmup time.Duration
+	// Duration of the run; the first Warmup of it is not counted. MinDuration is
+	// what whoever changes Duration had better leave of it: the length without
+	// which the scenario does not show what it is for; 0 for any.
+	Duration, Warmup, MinDuration time.Duration
 	// Cell is the measured call's radio and the path behind it; seed and start
 	// are set by the run.
 	Cell cell.Config
