@@ -24,6 +24,8 @@ const (
 
 	settledWithin = 0.20
 	timeFactor    = 2.0
+	// medianOf so many runs the tolerances are meant.
+	medianOf = 3
 	// timeSlack is two bins: what a time is known to.
 	timeSlack = 0.4
 )
@@ -198,6 +200,15 @@ type duel struct {
 	course   course
 }
 
+// slack widens the tolerances by half while there are too few runs for medians.
+func (d *duel) slack() float64 {
+	if min(len(d.Chromium), len(d.Ours)) < medianOf {
+		return 1.5
+	}
+
+	return 1
+}
+
 // faults is what is beyond the tolerances, which slack widens: 1 leaves them.
 func (d *duel) faults(slack float64) []string {
 	var out []string
@@ -227,16 +238,17 @@ func (d *duel) faults(slack float64) []string {
 
 // comparison is the table of all courses: the figures, then both curves by the
 // second.
-func comparison(all []duel, slack float64) string {
+func comparison(all []duel) string {
 	var b strings.Builder
-	b.WriteString("Figures are Chromium's / ours, medians of the runs. Settled: mean over the last 40 % of a phase, kbit/s.\n" +
+	b.WriteString("Figures are Chromium's / ours, medians of the runs. The tolerances are half as wide again where there are\n" +
+		"less than 3 runs. Settled: mean over the last 40 % of a phase, kbit/s.\n" +
 		"There: s until the estimate is within a fifth of that; back: s until it is so again after a drop that went too far.\n\n" +
 		"| course | phase | runs | link kbit/s | estimate settled | received settled | there s | back s | drops | relay late p99 ms | |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for i := range all {
 		d := &all[i]
 		theirs, ours := d.course.medians(d.Chromium), d.course.medians(d.Ours)
-		verdict := strings.Join(d.faults(slack), "; ")
+		verdict := strings.Join(d.faults(d.slack()), "; ")
 		for k, p := range d.course.phases {
 			t, o := theirs[k], ours[k]
 			back := ""
