@@ -53,7 +53,7 @@ type seen struct {
 }
 
 func newReceiver(start time.Time) *receiver {
-	return &receiver{start: start, newest: -1, screen: qoe.NewReceiver(qoe.ReceiverConfig{Start: start})}
+	return &receiver{start: start, newest: -1, screen: qoe.NewReceiver(qoe.ReceiverConfig{Start: start, DecodeTick: qoe.ChromiumTick})}
 }
 
 // onPacket takes a packet. Resent ones came in answer to a request.

@@ -38,7 +38,7 @@ type viewer struct {
 func newViewer(c *call, begin time.Time) *viewer {
 	return &viewer{
 		c: c, arrivals: newArrivals(c), nacks: newNacker(),
-		screen:    qoe.NewReceiver(qoe.ReceiverConfig{Start: begin}),
+		screen:    qoe.NewReceiver(qoe.ReceiverConfig{Start: begin, DecodeTick: qoe.ChromiumTick}), // a browser
 		nextStats: c.w.instant(begin.Add(statsEvery)),
 		screenAt:  c.w.instant(begin),
 	}
