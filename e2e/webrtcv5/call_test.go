@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-// Package webrtcv5 runs the estimator in a call of webrtc v5, whose API is
-// compatible where the estimator touches it.
 package webrtcv5
 
 import (
