@@ -12,6 +12,8 @@ const (
 	// ceilingMargin is how far below a known ceiling the inner loop still
 	// grows: the outer loop cuts to 0.85 of what arrives.
 	ceilingMargin = 0.8
+	// ceilingPacing is how fast bursts are, in multiples of a ceiling.
+	ceilingPacing = 2.5
 	// ceilingGone is the acknowledged rate, in multiples of a ceiling, that
 	// shows that it is not there any more.
 	ceilingGone = 1.1

@@ -19,8 +19,10 @@ const (
 	checkRate = 1.4
 	// checkLeast is how much must have arrived for a comparison, in bytes.
 	checkLeast = 5_000
-	// checkPause is how long telemetry that was caught is not believed.
-	checkPause = time.Second
+	// checkPause is how long telemetry that was caught is not believed, the first
+	// time; each further time it is checkAgain times as long, up to checkLongest.
+	// After as long without any it is the first time again.
+	checkPause, checkAgain, checkLongest = time.Second, 4, time.Minute
 )
 
 // check compares what the modem says with what arrives. Bytes that arrived were
@@ -32,10 +34,21 @@ type check struct {
 	mu, rate       float64 // bit/s, means over the same time
 	at             time.Time
 	until          time.Time // not believed till then
+	pause          time.Duration
 	bad            bool
 }
 
-func (c *check) distrust(now time.Time) { c.until, c.bad = now.Add(checkPause), true }
+func (c *check) distrust(now time.Time) {
+	if now.Before(c.until) {
+		return
+	}
+	if c.pause == 0 || now.Sub(c.until) > c.pause*checkAgain {
+		c.pause = checkPause
+	} else {
+		c.pause = min(c.pause*checkAgain, checkLongest)
+	}
+	c.until, c.bad = now.Add(c.pause), true
+}
 
 // onFeedback takes a report; mu is what the radio is said to carry.
 func (c *check) onFeedback(now time.Time, results []gcc.PacketResult, mu float64) {

@@ -242,7 +242,7 @@ func (e *Estimator) NextProbe() (gcc.ProbeCluster, bool) {
 
 // steerProbes lets the outer loop probe while it is the one to grow.
 func (e *Estimator) steerProbes() {
-	off := e.mode == Hold || e.law.grows(e.last, e.mode)
+	off := e.law.grows(e.last, e.mode)
 	if p, ok := e.outer.(Prober); ok && off != e.noProbes {
 		p.SetProbing(e.last, !off)
 	}

@@ -24,6 +24,11 @@ func FuzzEstimator(f *testing.F) {
 		}
 	}
 	f.Add(busy)
+	short := []byte{8 * 1, 0} // seed: full windows, then a starved one
+	for range 50 {
+		short = append(short, 0, 5, 2, 1, 2, 0, 3, 90, 4, 10)
+	}
+	f.Add(short)
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		const lo, hi = 200_000, 5_000_000
 		outer, err := gcc.New(gcc.Config{MinBps: lo, StartBps: lo, MaxBps: hi})
@@ -58,6 +63,9 @@ func FuzzEstimator(f *testing.F) {
 				// Lateness is judged against the newest time seen.
 				if late := max(now.Sub(now), newest.Sub(now)) + age; late > 500*time.Millisecond && e.Target().RateBps > before {
 					t.Fatalf("a sample %v old raised the rate from %d to %d", late, before, e.Target().RateBps)
+				}
+				if arg == 0 && e.Target().RateBps > before {
+					t.Fatalf("a starved sample raised the rate from %d to %d", before, e.Target().RateBps)
 				}
 			case 3:
 				p := gcc.SentPacket{Seq: seq, Size: int(arg) * 10, At: now}

@@ -43,6 +43,10 @@ type grantLaw struct {
 	grantAge, reportAge ageFilter
 	config              RadioConfig
 
+	samples   gainLaw   // for telemetry that has no grants of TTIs
+	samplesAt time.Time // newest sample of such a one
+	grantsAt  time.Time // newest batch with grants
+
 	check     check
 	smoother  *qoe.Smoother
 	ceiling   ceiling
@@ -77,7 +81,7 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	l := &grantLaw{shared: s, smoother: smoother}
+	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
 	l.cap = capacity{lag: defaultLag, memory: s.cfg.CapacityMemory, noQuickFall: s.cfg.Without.Has(QuickFall)}
 	l.ready = make([]gcc.PacketResult, 0, 256)
 	l.grants = make([]twinGrant, 0, 64)
@@ -147,15 +151,36 @@ func (l *grantLaw) whole() {
 	}
 }
 
+// hasGrants tells whether there were grants of TTIs lately.
+func (l *grantLaw) hasGrants(now time.Time) bool {
+	return !l.grantsAt.IsZero() && now.Sub(l.grantsAt) < time.Second
+}
+
+// onlySamples tells that the ratio is all there is: then its gain steers.
+func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
+	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode)
+}
+
 // trusted tells whether the modem's word is to be steered by.
 func (l *grantLaw) trusted() bool {
-	return l.twin.clock.known() && l.cap.mu > 0 && (l.cfg.Without.Has(CrossCheck) || !l.check.bad)
+	// What comes later than results are held for cannot correct them.
+	inTime := l.grantAge.v < float64(l.cfg.HoldDelay.Microseconds())
+
+	return inTime && l.twin.clock.known() && l.cap.mu > 0 && (l.cfg.Without.Has(CrossCheck) || !l.check.bad)
 }
 
 func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
-	for i := range t.Samples {
-		if g, v := l.sample(now, t.Samples[i]); v == verdictUsed {
-			l.gain = g
+	if len(t.Grants) > 0 {
+		l.grantsAt = now
+	}
+	if len(t.Samples) > 0 && !l.hasGrants(now) {
+		l.samplesAt = now
+		l.samples.onTelemetry(now, t)
+	} else {
+		for i := range t.Samples {
+			if g, v := l.sample(now, t.Samples[i]); v == verdictUsed {
+				l.gain = g
+			}
 		}
 	}
 	if t.Config != nil {
@@ -244,6 +269,13 @@ func (l *grantLaw) configure(c RadioConfig) {
 }
 
 func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
+	if l.onlySamples(now, mode) {
+		l.flush(now)
+		l.samples.onFeedback(now, fb, mode)
+		l.steer(now, l.outer.Estimate(), mode)
+
+		return
+	}
 	before := l.outer.Estimate()
 	l.path.onArrivals(fb.Packets)
 	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
@@ -349,6 +381,12 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 }
 
 func (l *grantLaw) onTimeout(now time.Time, mode Mode) {
+	if l.onlySamples(now, mode) {
+		l.samples.onTimeout(now, mode)
+		l.steer(now, l.outer.Estimate(), mode)
+
+		return
+	}
 	before := l.outer.Estimate()
 	l.outer.OnTimeout(now)
 	if mode == Dual {
@@ -437,7 +475,9 @@ func (l *grantLaw) active(mode Mode) bool {
 	return mode != OuterOnly && l.trusted()
 }
 
-func (l *grantLaw) grows(_ time.Time, mode Mode) bool { return l.active(mode) }
+func (l *grantLaw) grows(now time.Time, mode Mode) bool {
+	return l.active(mode) || l.onlySamples(now, mode) && l.steers(now)
+}
 
 // frameBudget: see Estimator.FrameBudget.
 func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
@@ -457,8 +497,8 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	}
 	l.offeredAt = now
 	frame := float64(l.interval) / 1e6 // ms
-	b := l.cap.mu*(frame*l.cfg.FrameSafety+float64(l.cfg.FrameStanding)/1e6) - l.queue(now) - l.offered
-	b = max(0, min(b, float64(l.outerRate())/8000*frame))
+	b := l.cap.mu*(frame*l.cfg.FrameSafety+float64(l.cfg.FrameStanding)/1e6) - l.queue(now)
+	b = max(0, min(b, float64(l.outerRate())/8000*frame)-l.offered)
 	l.offered += b
 
 	return int(b), true
@@ -468,10 +508,16 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 	est := l.outer.Estimate()
 	o := output{rate: est.BitrateBps, encoder: est.BitrateBps, pacing: est.PacingBps, gain: l.gain}
 	if !l.active(mode) {
+		if l.wasActive && l.inner > 0 {
+			// Feedback or time hands over; until then nothing rises.
+			o.rate = min(o.rate, int(l.inner))
+			o.encoder = min(o.encoder, o.rate)
+		}
 		l.smoother.Reset(o.rate)
 
 		return o
 	}
+	l.wasActive = true
 	if mode == Dual {
 		l.inner = l.rateNow(now)
 	}
@@ -486,7 +532,12 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 		mu := l.cap.mu * 8000
 		o.pacing = int(1.2 * float64(o.rate))
 		if !l.cfg.Without.Has(Bursts) {
-			o.pacing = max(o.pacing, int(l.cfg.PacingFactor*mu))
+			burst := l.cfg.PacingFactor * mu
+			if l.ceiling.bps > 0 {
+				// It would only wait, or be dropped, where it is narrower.
+				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
+			}
+			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing
 	}

@@ -47,6 +47,9 @@ func (s *shared) outerRate() int { return s.clamp(s.outer.Estimate().BitrateBps)
 // sample runs the ratio's history on one sample and counts what became of it.
 func (s *shared) sample(now time.Time, sm Sample) (gain float64, v verdict) {
 	g, v := s.inner.onSample(now, sm)
+	if sm.Granted == 0 {
+		g = min(g, 1) // starved, whatever the average still says
+	}
 	switch v {
 	case verdictUsed:
 		s.stats.Used++

@@ -24,6 +24,9 @@ const (
 	// bottleneck's rate.
 	pathDrain = 250 * time.Millisecond
 	pathFloor = 0.3
+	// pathCut is the share for a queue that has just begun: who
+	// cuts less than others takes theirs.
+	pathCut = 0.9
 	// pathPatience is how long one episode may last: a queue that stays although
 	// this sender has given way is other flows', with which the outer loop knows
 	// how to compete.
@@ -167,7 +170,7 @@ func (p *path) limit(now time.Time) (bps float64, ok bool) {
 		return 0, false
 	}
 
-	return p.bottleneck * max(pathFloor, 0.95-float64(p.queue-pathLow-p.slack)/float64(pathDrain)), true
+	return p.bottleneck * max(pathFloor, pathCut-float64(p.queue-pathLow-p.slack)/float64(pathDrain)), true
 }
 
 // reset forgets the base: the clocks or the path have changed.
