@@ -34,6 +34,9 @@ type budgeter interface {
 	frameBudget(now time.Time) (bytes int, ok bool)
 }
 
+// burster is an algorithm whose pacer may run further ahead than usual.
+type burster interface{ burst() time.Duration }
+
 // prober is an algorithm that wants bursts sent to measure the path.
 type prober interface {
 	NextProbe() (gcc.ProbeCluster, bool)
@@ -55,7 +58,9 @@ type Params struct {
 }
 
 // Algorithms lists the names that New knows.
-func Algorithms() []string { return []string{"gbrcc", "seed", "gcc", "fixed", "causal", "oracle"} }
+func Algorithms() []string {
+	return []string{"gbrcc", "seed", "gcc", "gcc-burst", "fixed", "causal", "oracle"}
+}
 
 // newAlgorithm makes an algorithm by name.
 func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
@@ -78,10 +83,13 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 		}
 
 		return estimator{est}, nil
-	case "gcc":
+	case "gcc", "gcc-burst":
 		outer, err := newGCC(l)
 		if err != nil {
 			return nil, err
+		}
+		if name == "gcc-burst" {
+			return inBursts{endToEnd{outer}}, nil
 		}
 
 		return endToEnd{outer}, nil
@@ -135,6 +143,15 @@ func (g endToEnd) Rates() Rates {
 
 	return Rates{e.BitrateBps, e.PacingBps}
 }
+
+// inBursts is GCC with libwebrtc's pacer, which lets a frame go in one burst. It
+// leaves the delay detector one group of packets a frame, and with it a longer
+// memory: against jitter it keeps a higher rate, and it notices a falling link
+// later.
+type inBursts struct{ endToEnd }
+
+// burst is libwebrtc's. goog_cc: PacingController, burst interval.
+func (inBursts) burst() time.Duration { return 40 * time.Millisecond }
 
 // fixed never changes its mind.
 type fixed int
