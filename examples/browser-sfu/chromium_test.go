@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -102,6 +103,25 @@ func wait(t *testing.T, ctx context.Context, js string) time.Duration {
 	}
 }
 
+// screenshot leaves something to look at.
+func screenshot(t *testing.T, page context.Context, name string) {
+	t.Helper()
+	dir := os.Getenv("GBRCC_ARTIFACTS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "out", "browser")
+	}
+	b, err := chromedp.Run(page, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name), b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Decoded frames of the viewer, asked for directly: the page asks twice a second.
 const decoding = `(async () => live?.pc && ((await statsOf(live.pc, (r) => r.type === 'inbound-rtp' && r.kind === 'video'))?.framesDecoded ?? 0) > 2)()`
 
@@ -109,18 +129,11 @@ const isLive = `$('state').textContent === 'live'`
 
 // One page publishes, another one plays; the server dies and comes back.
 func TestChromiumPublishAndView(t *testing.T) {
-	dir := os.Getenv("GBRCC_ARTIFACTS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "out", "browser")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, "-token-file", file)
+	r := start(t, "-token-file", file, "-modem", "off")
 	browser := chromium(t)
 	from := tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
 	t.Logf("live after %v", wait(t, from, isLive))
@@ -143,7 +156,7 @@ func TestChromiumPublishAndView(t *testing.T) {
 	if took >= limit {
 		t.Errorf("first picture after %v, want less than %v", took, limit)
 	}
-	time.Sleep(4 * time.Second) // for charts to look at
+	time.Sleep(3 * time.Second) // for charts to look at
 	// The middle of the first bar of the pattern, as it was decoded.
 	colour := eval[[]float64](t, to, `(() => {
 		const c = document.createElement('canvas');
@@ -159,15 +172,8 @@ func TestChromiumPublishAndView(t *testing.T) {
 			break
 		}
 	}
-	for name, page := range map[string]context.Context{"sfu-view.png": to, "sfu-publish.png": from} {
-		b, err := chromedp.Run(page, chromedp.FullScreenshot(100))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	screenshot(t, to, "sfu-view.png")
+	screenshot(t, from, "sfu-publish.png")
 	fps := eval[float64](t, to, `charts.panels[1].data[0].slice(-5).reduce((a, v) => a + v / 5, 0)`)
 	if fps < 10 || fps > 35 {
 		t.Errorf("%.0f frames decoded a second, want 10 to 35", fps)
@@ -180,7 +186,50 @@ func TestChromiumPublishAndView(t *testing.T) {
 	if err := r.end(t); err != nil {
 		t.Fatal(err)
 	}
-	start(t, "-token-file", file, "-listen", u.Host)
+	start(t, "-token-file", file, "-modem", "off", "-listen", u.Host)
 	wait(t, to, `$('state').textContent !== 'live'`)
 	t.Logf("after the server's death: live again after %v more", wait(t, to, isLive+` && `+`silent === 0`))
+}
+
+// The same over the emulated uplink: the browser encodes what the gateway tells
+// it to.
+func TestChromiumGateway(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "step.csv")
+	// 3 Mbit/s for 9 s, then 0.6.
+	csv := "t_ms,ul_kbps\n"
+	for ms := 0; ms < 60_000; ms += 100 {
+		if ms < 9_000 {
+			csv += fmt.Sprintf("%d,3000\n", ms)
+		} else {
+			csv += fmt.Sprintf("%d,600\n", ms)
+		}
+	}
+	if err := os.WriteFile(trace, []byte(csv), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "-trace", trace)
+	began := time.Now()
+	browser := chromium(t)
+	from := tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
+	wait(t, from, isLive)
+	to := tab(t, browser, r.view)
+	wait(t, to, decoding)
+	t.Logf("a picture %v after the program's start", time.Since(began))
+	const cap = `(live.pc.getSenders().find((s) => s.track?.kind === 'video').getParameters().encodings[0].maxBitrate ?? 0)`
+	high := 0.0
+	for time.Since(began) < 8*time.Second {
+		high = max(high, eval[float64](t, from, cap))
+		time.Sleep(100 * time.Millisecond)
+	}
+	screenshot(t, to, "gateway-view.png")
+	time.Sleep(time.Until(began.Add(10 * time.Second)))
+	low := eval[float64](t, from, cap)
+	t.Logf("the browser may encode %.0f kbit/s, then %.0f", high/1000, low/1000)
+	if high < 800_000 || high > 6_000_000 {
+		t.Errorf("on 3 Mbit/s the browser may encode %.0f kbit/s, want 800 to 6000", high/1000)
+	}
+	if low < 100_000 || low > 650_000 {
+		t.Errorf("on 0.6 Mbit/s the browser may encode %.0f kbit/s, want 100 to 650", low/1000)
+	}
+	wait(t, to, isLive)
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// Command browser-sfu brings a picture from one browser to others over a small
-// SFU of its own: a page that publishes a camera or a test pattern by WHIP, the
-// forwarder (package sfu), and a page that plays it by WHEP beside live charts of
-// what the browser says of it. OBS, GStreamer and other WHIP and WHEP clients can
+// Command browser-sfu brings a picture from one browser to others: a page that
+// publishes a camera or a test pattern by WHIP, a gateway that sends it on over a
+// cellular uplink under GBR-CC (package gateway), a small SFU (package sfu), and a
+// page that plays it by WHEP beside live charts of what the browser says of it. OBS, GStreamer and other WHIP and WHEP clients can
 // take the place of either page.
 package main
 

@@ -16,11 +16,12 @@ var pages embed.FS
 
 // The token is in the fragment of a page's address: no request carries it, no
 // referrer either, and no script but ours runs there.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"media-src 'self' blob: mediastream:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+	"media-src 'self' blob: mediastream:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self' "
 
-// handler serves the pages beside the endpoints.
-func handler(endpoints http.Handler) http.Handler {
+// handler serves the pages beside the endpoints; the pages may speak to one more
+// origin, if it is not empty.
+func handler(endpoints http.Handler, alsoConnect string) http.Handler {
 	mux := http.NewServeMux()
 	page := func(name string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, pages, "pages/"+name+".html") }
@@ -44,7 +45,7 @@ func handler(endpoints http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("Content-Security-Policy", contentPolicy+alsoConnect)
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")

@@ -4,14 +4,12 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -32,32 +30,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	web, media, err := listen(ctx, o.listen)
+	log := slog.New(slog.DiscardHandler)
+	if o.verbose {
+		log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	w, err := newWay(ctx, o, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closed(media.Close())) }()
-	cfg := sfu.Config{Media: media, Token: o.token, Origins: o.origins, MaxViewers: o.viewers}
-	if cfg.Token == "" {
-		cfg.Token = rand.Text()
-	}
-	if o.verbose {
-		cfg.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	}
-	forwarder, err := sfu.New(cfg)
-	if err != nil {
-		return errors.Join(err, web.Close())
-	}
-	server := &http.Server{
-		Handler:           handler(forwarder.Handler()),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: time.Minute,
-		// What clients do wrong is told to them.
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-	}
-	serving := make(chan error, 1)
-	go func() { serving <- server.Serve(web) }()
-	base := baseURL(web.Addr())
-	fmt.Fprintf(stdout, "publish %spublish#%s\nview %sview\n", base, url.PathEscape(cfg.Token), base)
+	defer func() { err = errors.Join(err, w.close()) }()
+	fmt.Fprintf(stdout, "publish %spublish#%s\nview %s\n", w.near.base, url.PathEscape(w.token), w.view)
 
 	start := time.Now()
 	var end <-chan time.Time
@@ -72,36 +54,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 			err = fmt.Errorf("stopped: %w", context.Cause(ctx))
 		}
 	case <-end:
-	case err = <-serving:
-		err = fmt.Errorf("no longer served: %w", err)
+	case err = <-w.near.serving:
+	case err = <-w.far.serving:
 	}
-	res := result{time.Since(start).Round(time.Millisecond).Seconds(), forwarder.Stats()}
-	err = errors.Join(err, server.Close(), forwarder.Close())
 	if err == nil && o.json != "" {
-		err = writeJSON(o.json, res)
+		err = writeJSON(o.json, result{time.Since(start).Round(time.Millisecond).Seconds(), w.far.server.Stats()})
 	}
 
 	return err
-}
-
-// listen opens a TCP port and the UDP port of the same number.
-func listen(ctx context.Context, addr string) (net.Listener, net.PacketConn, error) {
-	var lc net.ListenConfig
-	for try := 1; ; try++ {
-		web, err := lc.Listen(ctx, "tcp", addr)
-		if err != nil {
-			return nil, nil, fmt.Errorf("-listen: %w", err)
-		}
-		media, err := lc.ListenPacket(ctx, "udp", web.Addr().String())
-		if err == nil {
-			return web, media, nil
-		}
-		_ = web.Close()
-		// A port that was free for TCP may be taken for UDP.
-		if _, port, _ := net.SplitHostPort(addr); port != "0" || try == 10 {
-			return nil, nil, fmt.Errorf("-listen: media: %w", err)
-		}
-	}
 }
 
 // closed leaves out that something was closed before.

@@ -213,6 +213,13 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-json", filepath.Join(dir, "no", "file")}, "-json: cannot make a file"},
 		{[]string{"-token-file", filepath.Join(dir, "no")}, "-token-file"},
 		{[]string{"-token-file", empty}, "want one word"},
+		{[]string{"-sfu", "livekit"}, "-sfu"},
+		{[]string{"-sfu", "http://127.0.0.1:1/whip", "-modem", "off"}, "leave out -modem off"},
+		{[]string{"-sfu-token-file", empty}, "-sfu-token-file"},
+		{[]string{"-modem", "mine"}, "-modem: want sim, off or a pairing URL"},
+		{[]string{"-modem", "off", "-trace", empty}, "only the emulated uplink"},
+		{[]string{"-trace", empty}, "-trace"},
+		{[]string{"-trace", filepath.Join(dir, "no")}, "no such file"},
 		{[]string{"-origin", "example.org"}, "SCHEME://HOST"},
 	}
 	for _, tt := range tests {

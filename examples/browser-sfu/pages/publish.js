@@ -72,6 +72,7 @@ async function connect() {
     const tr = pc.addTransceiver(t, { direction: 'sendonly', streams: [media.stream] });
     if (t.kind === 'video') prefer(tr);
   }
+  obey(pc);
   pc.addEventListener('connectionstatechange', () => {
     if (live !== mine) return;
     if (pc.connectionState === 'connected') {
@@ -91,6 +92,32 @@ async function connect() {
   } catch (err) {
     if (live === mine) again(err.message);
   }
+}
+
+// obey lets the far end say what the video may take, in bit/s. TWCC alone would
+// get there too, several seconds later.
+function obey(pc) {
+  let wanted = 0;
+  let busy = false;
+  pc.createDataChannel('rate').addEventListener('message', async (e) => {
+    wanted = Number(e.data);
+    if (busy) return;
+    busy = true;
+    try {
+      for (let set = 0; set !== wanted; ) {
+        set = wanted;
+        const sender = pc.getSenders().find((x) => x.track?.kind === 'video');
+        const p = sender.getParameters();
+        if (!p.encodings?.length) break;
+        p.encodings[0].maxBitrate = Math.max(30_000, set);
+        await sender.setParameters(p);
+      }
+    } catch {
+      // before the negotiation has ended, or after the end; the next one counts
+    } finally {
+      busy = false;
+    }
+  });
 }
 
 // again gives a connection up and tries another one a little later.

@@ -5,6 +5,9 @@ const RETRY = 700; // ms
 const SILENT = 4; // half seconds without a packet after which the page connects again,
 const PATIENCE = 12; // and with none at all
 
+// Another server's endpoint, which the page's policy has to allow.
+const endpoint = new URLSearchParams(location.search).get('whep') ?? 'whep';
+
 let live = null; // {pc, session}
 let silent = 0;
 let last = null;
@@ -35,7 +38,7 @@ async function connect() {
     if (live === mine && (pc.connectionState === 'failed' || pc.connectionState === 'closed')) again('connection lost');
   });
   try {
-    mine.session = await post(pc, 'whep');
+    mine.session = await post(pc, endpoint);
     onGoodbye(pc, () => live === mine && again('the server has gone'));
     if (live !== mine) leave(mine.session);
   } catch (err) {

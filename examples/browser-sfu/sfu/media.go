@@ -61,6 +61,7 @@ func (s *Server) newAPI(in bool) (*webrtc.API, error) {
 		// Packets keep no header extension on the way to the viewers. What is
 		// not negotiated here, the sender does without: a browser turns
 		// pictures upright itself, for one.
+		m.RegisterFeedback(webrtc.RTCPFeedback{Type: "goog-remb"}, webrtc.RTPCodecTypeVideo)
 		if err := webrtc.ConfigureTWCCSender(m, r); err != nil {
 			return nil, err
 		}

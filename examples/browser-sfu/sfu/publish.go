@@ -29,6 +29,7 @@ type publication struct {
 	sources   []*source
 	viewers   map[*session]struct{}
 	over      bool
+	rate      *webrtc.DataChannel // nil: the publisher did not open one
 	readyOnce sync.Once
 
 	keyWanted atomic.Bool
@@ -69,6 +70,13 @@ func (s *Server) publish(ctx context.Context, o offer) (*session, string, error)
 		}
 		p.forward(src, t)
 	})
+	x.pc.OnDataChannel(func(d *webrtc.DataChannel) {
+		if d.Label() == rateChannel {
+			p.mu.Lock()
+			p.rate = d
+			p.mu.Unlock()
+		}
+	})
 	s.start(x)
 	answer, err := x.answer(ctx, o)
 	if err != nil {
@@ -77,8 +85,11 @@ func (s *Server) publish(ctx context.Context, o offer) (*session, string, error)
 		return nil, "", err
 	}
 
-	return x, answer, nil
+	return x, startBitrate(answer, s.cfg.StartKbps), nil
 }
+
+// wantKeyFrame asks for a key frame from any goroutine.
+func (p *publication) wantKeyFrame() { p.requestKeyFrame(time.Now()) }
 
 // drain reads feedback, which Pion handles only while somebody reads.
 func drain(read func([]byte) (int, pionAttributes, error)) {
@@ -100,6 +111,16 @@ func (s *Server) takeOver(p *publication) {
 		old.x.end()
 	}
 	s.log.Info("publisher connected")
+	if s.cfg.OnPublish == nil {
+		return
+	}
+	s.wg.Go(func() {
+		select {
+		case <-p.ready:
+			s.cfg.OnPublish(&Publication{p})
+		case <-p.x.done:
+		}
+	})
 }
 
 // endOf takes a publication away, and its viewers with it.

@@ -49,6 +49,11 @@ type Config struct {
 	Origins []string
 	// MaxViewers is 64 when zero.
 	MaxViewers int
+	// StartKbps, when not zero, is the rate that a Chromium begins with.
+	StartKbps int
+	// OnPublish is called in a goroutine of its own for every publisher that
+	// sends; Close waits for it to return, as it must once Done is closed.
+	OnPublish func(*Publication)
 	// Logger gets what sessions do; nil is silent. No token is ever logged.
 	Logger *slog.Logger
 }
