@@ -178,7 +178,11 @@ func TestSweep(t *testing.T) {
 // Many variants share the colours of their algorithms, and have no names in the
 // plots.
 func TestCrowd(t *testing.T) {
-	o := options{cc: []string{"gbrcc", "seed", "tomorrow"}, sweeps: []sweep{{params()[0], []float64{1, 2, 3, 4}}}}
+	headroom, err := paramByKey("headroom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options{cc: []string{"gbrcc", "seed", "tomorrow"}, sweeps: []sweep{{headroom, []float64{1, 2, 3, 4}}}}
 	var vs []variant
 	for _, cc := range o.cc {
 		vs = append(vs, o.variants(cc)...)

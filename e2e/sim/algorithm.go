@@ -59,30 +59,33 @@ type Params struct {
 
 // Algorithms lists the names that New knows.
 func Algorithms() []string {
-	return []string{"gbrcc", "seed", "gcc", "gcc-burst", "fixed", "causal", "oracle"}
+	return append(gbrNames(), "gcc", "gcc-burst", "fixed", "causal", "oracle")
+}
+
+// withBudget is GBR-CC with an encoder that obeys its frame budget to the byte
+// and at once; "gbrcc" has one that follows the rate, as late as the scenario's
+// is.
+const withBudget = "gbrcc-budget"
+
+// gbrNames are the algorithms of package gbr.
+func gbrNames() []string {
+	var names []string
+	for _, a := range gbr.Algorithms() {
+		names = append(names, a.String())
+		if a == gbr.Default {
+			names = append(names, withBudget)
+		}
+	}
+
+	return names
 }
 
 // newAlgorithm makes an algorithm by name.
 func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
+	if slices.Contains(gbrNames(), name) {
+		return newEstimator(name, l, p)
+	}
 	switch name {
-	case "gbrcc", "seed":
-		cfg := p.GBR
-		alg, err := gbr.AlgorithmByName(name)
-		if err != nil {
-			return nil, err
-		}
-		cfg.Algorithm = alg
-		cfg.StartBps, cfg.MinBps, cfg.MaxBps = l.StartBps, l.MinBps, l.MaxBps
-		outer, err := newGCC(l)
-		if err != nil {
-			return nil, err
-		}
-		est, err := gbr.NewEstimator(outer, cfg)
-		if err != nil {
-			return nil, err
-		}
-
-		return estimator{est}, nil
 	case "gcc", "gcc-burst":
 		outer, err := newGCC(l)
 		if err != nil {
@@ -122,6 +125,39 @@ func KnownAlgorithm(name string) bool { return slices.Contains(Algorithms(), nam
 
 func newGCC(l Limits) (*gcc.Controller, error) {
 	return gcc.New(gcc.Config{StartBps: l.StartBps, MinBps: l.MinBps, MaxBps: l.MaxBps})
+}
+
+func newEstimator(name string, l Limits, p Params) (Algorithm, error) {
+	alg, err := gbr.AlgorithmByName(strings.TrimSuffix(name, "-budget"))
+	if err != nil {
+		return nil, err
+	}
+	cfg := p.GBR
+	cfg.Algorithm = alg
+	cfg.StartBps, cfg.MinBps, cfg.MaxBps = l.StartBps, l.MinBps, l.MaxBps
+	outer, err := newGCC(l)
+	if err != nil {
+		return nil, err
+	}
+	est, err := gbr.NewEstimator(outer, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if name == withBudget {
+		return budgeted{estimator{est}}, nil
+	}
+
+	return estimator{est}, nil
+}
+
+// budgeted is GBR-CC whose frames obey FrameBudget.
+type budgeted struct{ estimator }
+
+func (b budgeted) frameBudget(now time.Time) (int, bool) {
+	room, ok := b.FrameBudget(now)
+	packets := room/(maxPayload+headerBytes) + 1
+
+	return max(minBudget, room-packets*headerBytes), ok
 }
 
 // estimator is GBR-CC.

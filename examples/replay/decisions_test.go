@@ -98,7 +98,7 @@ func TestDecisions(t *testing.T) {
 		t.Errorf("late timers: %+v", late)
 	}
 	r := execute(t, "-decisions", "-bounds", "100000,300000,600000", path)
-	if r.status != 0 || !strings.Contains(r.out, "1 times different") || !strings.Contains(r.out, "recorded dual 1.") {
+	if r.status != 0 || !strings.Contains(r.out, "1 times different") || !strings.Contains(r.out, "recorded dual 30.000 Mbit/s, now dual 0.") {
 		t.Errorf("other bounds: %+v", r)
 	}
 	r = execute(t, "-decisions", "-cc", "seed", path)
