@@ -46,6 +46,7 @@
 //	shared.go  Shared: many phones              schedule.go  Scheduler
 //	link.go    SNR, fading, MCS                 tbs.go, tbs_lte.go  transport block sizes
 //	traffic.go background users                 saturated.go  who always has data
+//	demand.go  who has data at times
 //	future.go  what is to come
 //	telemetry.go  modem log and its delays      telemetry_faults.go  what goes wrong
 //

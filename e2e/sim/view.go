@@ -57,7 +57,7 @@ func (v *view) radioBytes(from, to time.Duration) float64 {
 
 // recentBps is what the radio has carried.
 func (v *view) recentBps(window time.Duration) float64 {
-	return float64(v.route.phone.up.CapacityBps(v.route.w.now, window)) / v.sharing(v.samePhone)
+	return float64(v.route.phone.capacityBps(v.since(), window)) / v.sharing(v.samePhone)
 }
 
 // pathSlack keeps a queue that the references do not look at from growing by
