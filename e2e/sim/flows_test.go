@@ -135,6 +135,28 @@ func TestFromToPauses(t *testing.T) {
 	}
 }
 
+// A reference has its share beside whoever fills the queue, and no queue of its
+// own beside its likes, wherever they meet.
+func TestReferencesBesideOthers(t *testing.T) {
+	for _, cc := range []string{"causal", "oracle"} {
+		for _, c := range []struct {
+			name          string
+			want, playout float64 // Mbit/s, ms
+		}{
+			{"rmcat-5.6-uplink", 0.93, 540}, {"rmcat-5.6-backhaul", 0.93, 540}, {"fairness-backhaul-cubic", 1.9, 450},
+			{"fairness-phone-2", 1.9, 97}, {"fairness-phone-gcc", 1.9, 90}, {"rmcat-5.5-uplink", 0.76, 70}, {"rmcat-5.7-uplink", 0.8, 120},
+		} {
+			sc := scenario(t, c.name, 40*time.Second)
+			for i := range sc.Flows {
+				sc.Flows[i].From /= 4 // all are there when it counts
+			}
+			r := run(t, sc, cc, 1, sim.Options{})
+			within(t, c.name+", "+cc+": goodput", r.GoodputMbps, c.want, 0.1*c.want, "Mbit/s")
+			within(t, c.name+", "+cc+": playout p50", r.PlayoutP50, c.playout, max(20, 0.25*c.playout), "ms")
+		}
+	}
+}
+
 // Who is fair is told of those who were there to share: not of one that comes
 // after the end, is hardly there, or has only short transfers.
 func TestFairnessIsOfThoseWhoWereThere(t *testing.T) {
