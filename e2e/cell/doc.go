@@ -33,6 +33,7 @@
 //	config.go     Config, defaults, limits      preset.go  telemetry presets
 //	types.go      Packet, Delivery, Output      ring.go    queue without garbage
 //	trace.go      Trace, Constant, Steps        parse.go   ParseTrace: mahimahi, CSV
+//	parse_limit.go  DropNoLimit: steps that mean no limit
 //	synth.go      SynthLTE                      leg.go     ParseTraceLeg: LTE and NR of EN-DC
 //	synth_more.go SynthNR, Driving, Edge        queue.go   the phone's buffer
 //	bsr.go        SR and BSR triggers           grant.go   the base station

@@ -143,8 +143,13 @@ func TestReferencesBesideOthers(t *testing.T) {
 			name          string
 			want, playout float64 // Mbit/s, ms
 		}{
-			{"rmcat-5.6-uplink", 0.93, 540}, {"rmcat-5.6-backhaul", 0.93, 540}, {"fairness-backhaul-cubic", 1.9, 450},
-			{"fairness-phone-2", 1.9, 97}, {"fairness-phone-gcc", 1.9, 90}, {"rmcat-5.5-uplink", 0.76, 70}, {"rmcat-5.7-uplink", 0.8, 120},
+			{"rmcat-5.6-uplink", 0.93, 540},
+			{"rmcat-5.6-backhaul", 0.93, 540},
+			{"fairness-backhaul-cubic", 1.9, 450},
+			{"fairness-phone-2", 1.9, 97},
+			{"fairness-phone-gcc", 1.9, 90},
+			{"rmcat-5.5-uplink", 0.76, 70},
+			{"rmcat-5.7-uplink", 0.8, 120},
 		} {
 			sc := scenario(t, c.name, 40*time.Second)
 			for i := range sc.Flows {
