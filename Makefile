@@ -3,6 +3,7 @@
 
 GOLANGCI_LINT := v2.15.0
 GOTESTSUM     := v1.13.0
+APIDIFF       := v0.0.0-20261113113407-e3970619a1a4
 
 BIN := $(CURDIR)/.bin
 
@@ -19,7 +20,7 @@ REALTIME := e2e examples/call
 export PURE REALTIME
 
 .NOTPARALLEL:
-.PHONY: help test tidy vet lint cross unit browser race fuzz bench golden evidence proto
+.PHONY: help test tidy vet lint cross unit browser race compat apidiff fuzz bench golden evidence soak proto
 
 help:
 	@echo 'make test    everything below down to race, in its short form'
@@ -28,15 +29,18 @@ help:
 	@echo 'make lint    golangci-lint $(GOLANGCI_LINT), formatting included'
 	@echo 'make cross   builds for the phone and for other hosts'
 	@echo 'make unit    all tests, goldens and fuzz corpora included'
-	@echo 'make browser qoe against headless Chromium, which it installs on Debian'
+	@echo 'make compat  a call of the next webrtc, in a module of its own; 32 bits'
+	@echo 'make browser qoe and gcc against headless Chromium, which it installs on Debian'
 	@echo 'make race    the packages with concurrency under the race detector'
 	@echo 'make fuzz    every fuzz target for T=$(T)'
+	@echo 'make apidiff what changed in the API since the last tag'
 	@echo 'make bench   benchmarks matching B=$(B), N=$(N) times'
 	@echo 'make golden  rewrite goldens, then show what changed'
 	@echo 'make evidence the long forms: fuzzing, benchmarks, all scenarios; into out/'
+	@echo 'make soak    24 simulated hours, and five minutes of chaos in real time'
 	@echo 'make proto   generate the code of the GBR interface; needs protoc'
 
-test: tidy vet lint cross unit browser race
+test: tidy vet lint cross unit compat browser race
 
 tidy:
 	go mod tidy -diff
@@ -52,6 +56,12 @@ cross:
 
 unit: $(BIN)/gotestsum-$(GOTESTSUM)
 	.ci/unit $<
+
+compat:
+	.ci/compat
+
+apidiff:
+	.ci/apidiff $(BIN)/apidiff-$(APIDIFF)
 
 browser:
 	.ci/browser
@@ -70,6 +80,10 @@ golden:
 
 evidence:
 	.ci/evidence
+
+soak:
+	GBRCC_SOAK_HOURS=24 go test -v -count 1 -timeout 30m -run '^TestSoak$$' ./e2e
+	GBRCC_CHAOS=5m go test -v -count 1 -timeout 15m -run '^TestChaos$$' ./e2e
 
 proto:
 	.ci/proto $(BIN)/proto

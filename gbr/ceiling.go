@@ -15,12 +15,10 @@ const (
 	// ceilingGone is the acknowledged rate, in multiples of a ceiling, that
 	// shows that it is not there any more.
 	ceilingGone = 1.1
-	// ceilingEvidence is how long the radio must have had room for a cut to be
-	// somebody else's doing: detection and feedback take a few hundred ms.
-	ceilingEvidence = 600 * time.Millisecond
 	// ceilingMemory is how long a ceiling is believed in without a cut that
-	// confirms it.
-	ceilingMemory = 30 * time.Second
+	// confirms it. One that is gone shows sooner by ceilingGone, since the outer
+	// loop goes on growing by itself.
+	ceilingMemory = 5 * time.Minute
 )
 
 // ceiling is a rate at which the path, not the radio, was full: the outer loop

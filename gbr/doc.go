@@ -1,62 +1,89 @@
 // SPDX-License-Identifier: MIT
 
-// Package gbr steers a sender by GBR, the ratio of what the base station
-// grants to what the phone reports as queued, and joins that inner loop with an
-// end-to-end outer one.
+// Package gbr steers a sender by what the base station grants its phone, and
+// joins that inner loop with an end-to-end outer one.
 //
 // About every five milliseconds a phone with data tells its base station how
 // much it has queued (a buffer status report, BSR) and is told how much it may
-// send (grants). For a report and the grants of the time T after it,
+// send (grants). Their ratio, GBR, is granted / reported = T / tau, where T is
+// the time of the grants and tau is how long a byte waits in the phone, as long
+// as its queue does not run empty: a queueing delay, known within milliseconds,
+// before any receiver could see it.
 //
-//	ratio = granted / reported = T / tau
+// The default law takes the two apart. While the base station knows of a
+// backlog, every TTI is a measurement of what the radio carries, mu, the TTIs
+// without a grant too. And a twin of the phone's queue, fed with what was sent,
+// granted and reported, knows what waits there and when each packet left. So
 //
-// where tau is the time a byte spends in the phone's queue, as long as the queue
-// does not run empty. So a ratio is a queueing delay, known within
-// milliseconds, before any receiver could see it. A ratio of 1 or more says that
-// the radio took all there was; a ratio of 0 says that the phone asked and got
-// nothing. The inner loop multiplies the rate by a bounded gain of the ratio on
-// every sample: below the neutral zone the rate falls, above it the rate grows,
-// inside it nothing happens. The outer loop still sees the whole path: it cuts
-// on delay that grows anywhere and on loss, and it takes over alone, from the
-// rate as it stands, when telemetry stays away.
+//   - a frame may have what the radio carries until the next one, less what is
+//     left of those before;
+//   - the outer loop does not see the time that a packet was in the phone: what
+//     delay remains is elsewhere, and it cuts only for that;
+//   - while there is none, its rate grows as fast as feedback can confirm it.
 //
-//	            samples (phone's modem, ~5 ms)
-//	                 │
-//	           ┌─────▼─────┐  gain ≥1 up to 1.5 x acked, ≤1 at once
-//	           │   inner   ├───────────────┐
-//	           └───────────┘               ▼
-//	feedback   ┌───────────┐  cuts     ┌──────┐   ┌──────────┐ TargetBps
-//	(~50 ms) ─►│   outer   ├──────────►│ rate ├─┬─► smoother ├──────────► encoder
-//	           └───────────┘  growth   └──────┘ │ └──────────┘
-//	                          only when         └───────────────────────► pacer
-//	                          telemetry is stale                PacingBps
+// Frames leave in bursts, which fill the phone's queue for a moment, so that
+// each of them measures the radio however little the encoder sends.
+//
+//	            grants, reports (phone's modem, 5 to 20 ms old)
+//	               │
+//	       ┌───────▼──────┐ mu ┌────────────────┐ FrameBudget
+//	       │   capacity   ├───►│                ├────────────► encoder that obeys
+//	       └──────────────┘    │ frame, less    │ ┌──────────┐ TargetBps
+//	       ┌──────────────┐tau │ what is left   ├─► smoother ├─┬──────► encoder
+//	sent ─►│     twin     ├───►│                │ └──────────┘ │min
+//	       └───────┬──────┘    └────────────────┘ PacingBps    │
+//	               │ time in the phone            (mu x 2.5)   │
+//	feedback  ┌────▼─────────────────┐ cuts, growth ┌──────────┴─┐
+//	(~50 ms) ─► arrivals less that:  ├─────────────►│ outer rate │
+//	          │ path, delay detector │              └────────────┘
+//	          └──────────────────────┘
 //
 // # Files
 //
 //	telemetry.go  what the modem says: samples, grants, reports, configuration
-//	gain.go       the bounded sigmoid gain
-//	inner.go      ratio history to gain
-//	outer.go      what the estimator asks of an end-to-end loop
-//	estimator.go  arbitration of the two loops, staleness, outputs
-//	config.go     algorithms by name, constants with their reasons
+//	estimator.go  Estimator: time, staleness, outputs, around one of the laws
+//	law.go        what the laws have in common
+//	grantlaw.go   Default: the figure above
+//	capacity.go   what the radio carries, from grants
+//	twin.go       the phone's queue, run again
+//	offset.go     how far the modem's clock is ahead of the sender's
+//	path.go       the queue behind the radio
+//	ceiling.go    a rate at which something else than the radio was full
+//	check.go      telemetry that what arrives contradicts
+//	seed.go       Seed, SeedQoE, SeedMin: a bounded gain of the ratio
+//	gain.go       that gain; inner.go its input, the averaged ratio
+//	published.go  the gains found in the public code of GBR-CC's authors
+//	outer.go      what is asked of an end-to-end loop
+//	config.go     algorithms and ingredients by name, constants with their reasons
 //	event.go      what is recorded: inputs and decisions
 //
-// # Constants
-//
-// See [Config] and [GainParams]. A fixed target ratio is not portable, since the
-// ratio scales with T: the target is a queueing delay, and each sample's window
-// turns it into a ratio.
-//
-// # Staleness
+// # Staleness and lies
 //
 // Unknown is not zero: a window without a report is idle and gives no ratio. An
 // empty batch of telemetry is a sign of life. Without any for
-// [Config.HoldAfter] the rate is held (the outer loop may cut, nobody grows);
-// after [Config.HandOverAfter] the outer loop is alone. Both ways the
-// rate goes on from where it stands.
+// [Config.HoldAfter] the rate is held; after [Config.HandOverAfter], when packets
+// arrive of which the modem does not say that they left, or when more arrives
+// than it says was granted, the outer loop is alone: from where the rate stands,
+// and coming down from there for a second, as it sees the radio's falls later.
+//
+// Telemetry is on the local clock, as well as the link could translate it. What
+// that misses, -60 to 240 ms, is found by shifting what was sent against what
+// the reports say came in. Frames of equal size at equal distances fit with
+// every shift of that distance: then the least one is taken.
+//
+// # Deviations
+//
+//   - From the ratio as published: the default law steers by delay and rate, not
+//     by a gain of the ratio, whose loop has no damping of its own and needs 70
+//     samples to halve a rate. Seed and the published laws are there to compare.
+//   - From draft-ietf-rmcat-gcc-02: a cut of the delay detector is undone while
+//     corrected delays show no queue and none was ever found; and a queue behind
+//     the radio is emptied at once, from the rate at which packets leave it. A
+//     queue that stays for 1.5 s is other flows', and the outer loop's business.
 //
 // # Units and concurrency
 //
-// Rates are bit/s, sizes bytes, times local. Nothing here reads a clock, locks or
-// does IO. Types are not safe for concurrent use.
+// Rates are bit/s, sizes bytes, times local; inside, µs on the modem's clock.
+// Nothing here reads a clock, locks or does IO. Types are not safe for concurrent
+// use.
 package gbr

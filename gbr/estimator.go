@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/gcc"
-	"github.com/gbrcc/gbrcc/qoe"
 )
 
 // Mode says who steers.
@@ -72,40 +71,42 @@ type Stats struct {
 
 // Estimator joins the inner and the outer loop. Not safe for concurrent use.
 type Estimator struct {
-	cfg      Config
-	outer    Outer
-	inner    inner
-	smoother *qoe.Smoother // nil: the encoder follows the rate
+	shared
+	law law
 
 	mode     Mode
-	ceiling  ceiling
 	last     time.Time // newest now: time never goes backwards
 	aliveAt  time.Time // last sign of life of the telemetry, zero before
-	noProbes bool
-	gain     float64
-	age      time.Duration
+	out      output    // clamped
 	stats    Stats
-	smoothed int
+	one      [1]Sample // of OnSample
+	batch    Telemetry // in use
+	noProbes bool
 }
 
 // NewEstimator returns an estimator over outer, whose bounds and start rate
 // should be the same as cfg's. It fails only on a bad configuration.
 func NewEstimator(outer Outer, cfg Config) (*Estimator, error) {
-	cfg, preset, err := cfg.resolve()
+	cfg, err := cfg.resolve()
 	if err != nil {
 		return nil, err
 	}
 	if outer == nil {
 		return nil, fmt.Errorf("%w: no outer loop", ErrConfig)
 	}
-	e := &Estimator{cfg: cfg, outer: outer, inner: inner{cfg: cfg}, gain: 1}
-	if cfg.Algorithm == Default {
-		if e.smoother, err = qoe.NewSmoother(preset.Smoother); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	e := &Estimator{}
+	e.shared = shared{cfg: cfg, outer: outer, inner: inner{cfg: cfg}, stats: &e.stats, gain: 1}
+	switch cfg.Algorithm {
+	case Seed, SeedQoE, SeedMin:
+		e.law = &gainLaw{shared: &e.shared}
+	case PublishedRTC, PublishedBulk:
+		e.law = &publishedLaw{shared: &e.shared}
+	case Default:
+		if e.law, err = newGrantLaw(&e.shared); err != nil {
+			return nil, err
 		}
-		e.smoother.Reset(cfg.StartBps)
 	}
-	e.smoothed = cfg.StartBps
+	e.out = output{rate: cfg.StartBps, encoder: cfg.StartBps, pacing: outer.Estimate().PacingBps, gain: 1}
 
 	return e, nil
 }
@@ -116,7 +117,7 @@ func (e *Estimator) OnPacketSent(now time.Time, p gcc.SentPacket) {
 	if e.cfg.Recorder != nil {
 		e.record(now, PacketSentEvent{p})
 	}
-	e.outer.OnPacketSent(now, p)
+	e.law.onSent(now, p)
 }
 
 // OnFeedback takes in a receiver report.
@@ -125,9 +126,9 @@ func (e *Estimator) OnFeedback(now time.Time, fb gcc.Feedback) {
 	if e.cfg.Recorder != nil {
 		e.record(now, FeedbackEvent{fb.Packets})
 	}
-	before := e.rate()
-	feed(e.outer, now, fb)
-	e.arbitrate(now, before)
+	e.updateMode(now)
+	e.law.onFeedback(now, fb, e.mode)
+	e.publish()
 }
 
 // OnTelemetry takes in a batch from the modem. An empty batch is a sign of life.
@@ -136,12 +137,8 @@ func (e *Estimator) OnTelemetry(now time.Time, t Telemetry) {
 	if e.cfg.Recorder != nil {
 		e.record(now, TelemetryEvent{t})
 	}
-	e.aliveAt = now
-	for _, s := range t.Samples {
-		e.sample(now, s)
-	}
-	e.updateMode(now)
-	e.smooth(now)
+	e.batch = t
+	e.telemetry(now)
 }
 
 // OnSample is OnTelemetry with a single sample.
@@ -150,57 +147,83 @@ func (e *Estimator) OnSample(now time.Time, s Sample) {
 	if e.cfg.Recorder != nil {
 		e.record(now, TelemetryEvent{Telemetry{Samples: []Sample{s}}})
 	}
+	e.one[0] = s
+	e.batch = Telemetry{Samples: e.one[:]}
+	e.telemetry(now)
+}
+
+func (e *Estimator) telemetry(now time.Time) {
 	e.aliveAt = now
-	e.sample(now, s)
 	e.updateMode(now)
-	e.smooth(now)
+	e.law.onTelemetry(now, &e.batch)
+	e.batch = Telemetry{} // it is the caller's
+	e.publish()
 }
 
 // OnTimeout does what has become due.
 func (e *Estimator) OnTimeout(now time.Time) {
 	now = e.advance(now)
-	before := e.rate()
-	e.outer.OnTimeout(now)
-	e.arbitrate(now, before)
+	e.updateMode(now)
+	e.law.onTimeout(now, e.mode)
+	e.publish()
 }
 
 // NextTimeout is when OnTimeout should be called next; zero for never.
 func (e *Estimator) NextTimeout() time.Time {
-	next := e.outer.NextTimeout()
-	var due time.Time
+	next := earlier(e.outer.NextTimeout(), e.law.nextTimeout())
 	switch e.mode {
 	case Dual:
-		due = e.aliveAt.Add(e.cfg.HoldAfter)
+		next = earlier(next, e.aliveAt.Add(e.cfg.HoldAfter))
 	case Hold:
-		due = e.aliveAt.Add(e.cfg.HandOverAfter)
+		next = earlier(next, e.aliveAt.Add(e.cfg.HandOverAfter))
 	case OuterOnly:
-		return next
-	}
-	if next.IsZero() || due.Before(next) {
-		return due
 	}
 
 	return next
 }
 
+// earlier takes zero for never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+
+	return a
+}
+
+// FrameBudget returns how many bytes, headers included, a frame captured now
+// may have on the link: what the radio will take until the next frame, less what
+// still waits. An encoder that can obey it keeps the phone's queue shorter than
+// one that follows Target alone, whose rate is as old as the encoder is slow. It
+// is not ok while telemetry does not tell; then the rate is all there is.
+//
+// It is to be called once for each frame, when its size is chosen: what was
+// offered counts as under way.
+func (e *Estimator) FrameBudget(now time.Time) (bytes int, ok bool) {
+	l, isGrant := e.law.(*grantLaw)
+	if !isGrant {
+		return 0, false
+	}
+	now = e.advance(now)
+	e.updateMode(now)
+
+	return l.frameBudget(now, e.mode)
+}
+
 // Target returns the present outputs.
 func (e *Estimator) Target() Target {
-	est := e.outer.Estimate()
 	t := Target{
-		BitrateBps:   e.smoothed,
-		PacingBps:    est.PacingBps,
-		RateBps:      e.clamp(est.BitrateBps),
+		BitrateBps:   e.out.encoder,
+		PacingBps:    e.out.pacing,
+		RateBps:      e.out.rate,
 		Mode:         e.mode,
-		Gain:         e.gain,
+		Gain:         e.out.gain,
 		TelemetryAge: e.age,
-		Outer:        est,
+		Outer:        e.outer.Estimate(),
 	}
 	if !e.inner.ratioAt.IsZero() && e.last.Sub(e.inner.ratioAt) <= historyTimeout {
 		t.Ratio, t.RatioOK = e.inner.ratio, true
 		t.QueueDelay, _ = e.inner.queueDelay()
-	}
-	if e.mode == Dual && e.cfg.PacingFactor > 0 {
-		t.PacingBps = max(t.PacingBps, int(float64(t.RateBps)*e.cfg.PacingFactor))
 	}
 
 	return t
@@ -218,93 +241,16 @@ func (e *Estimator) NextProbe() (gcc.ProbeCluster, bool) {
 }
 
 // steerProbes lets the outer loop probe while it is the one to grow.
-func (e *Estimator) steerProbes(now time.Time) {
-	off := e.mode == Hold || e.innerGrows(now)
+func (e *Estimator) steerProbes() {
+	off := e.mode == Hold || e.law.grows(e.last, e.mode)
 	if p, ok := e.outer.(Prober); ok && off != e.noProbes {
-		p.SetProbing(now, !off)
+		p.SetProbing(e.last, !off)
 	}
 	e.noProbes = off
 }
 
 // Stats returns the counts so far.
 func (e *Estimator) Stats() Stats { return e.stats }
-
-// sample runs the inner loop on one sample.
-func (e *Estimator) sample(now time.Time, s Sample) {
-	g, v := e.inner.onSample(now, s)
-	switch v {
-	case verdictUsed:
-		e.stats.Used++
-	case verdictIdle:
-		e.stats.Idle++
-	case verdictStale:
-		e.stats.Stale++
-	case verdictDuplicate:
-		e.stats.Duplicate++
-	case verdictInvalid:
-		e.stats.Invalid++
-	}
-	if v == verdictUsed {
-		e.gain = g
-		e.age = max(0, now.Sub(s.At))
-		e.multiply(now, g)
-	}
-	if e.cfg.Recorder != nil {
-		e.record(now, SampleEvent{
-			AgeMs: float64(now.Sub(s.At)) / float64(time.Millisecond), Ratio: e.inner.ratio,
-			Verdict: v.String(), Gain: g, RateBps: e.rate(),
-		})
-	}
-}
-
-// multiply applies a gain to the shared rate.
-func (e *Estimator) multiply(now time.Time, g float64) {
-	est := e.outer.Estimate()
-	rate := float64(est.BitrateBps)
-	if g > 1 && e.cfg.Algorithm == Default && e.ceiling.limits(now, est) {
-		return // the outer loop feels its way up there
-	}
-	next := rate * g
-	if g > 1 && est.AckedBps > 0 {
-		// goog_cc: aimd_rate_control. Nobody knows what a link would carry
-		// that has never been asked for it.
-		next = min(next, max(rate, e.cfg.AckedHeadroom*float64(est.AckedBps)+10_000))
-	}
-	if next != rate {
-		e.outer.SetEstimate(now, e.clamp(int(next)))
-	}
-}
-
-// arbitrate keeps what the outer loop did since the rate was before: cuts
-// always, growth only when the inner loop is not there to do it.
-func (e *Estimator) arbitrate(now time.Time, before int) {
-	e.updateMode(now)
-	after := e.rate()
-	switch {
-	case after > before && e.innerGrows(now):
-		e.outer.SetEstimate(now, before)
-	case after < before && e.mode != OuterOnly:
-		e.stats.OuterCuts++
-		if e.innerGrows(now) && e.inner.clearFor(now) > ceilingEvidence {
-			e.ceiling.found(now, e.outer.Estimate().AckedBps)
-		}
-		if e.cfg.Recorder != nil {
-			e.record(now, CutEvent{before, after, e.outer.Estimate().Usage})
-		}
-	}
-	e.smooth(now)
-}
-
-// innerGrows tells whether growth is the inner loop's business: telemetry is
-// there and there was a ratio lately. A phone that is idle for longer gives no
-// ratio, and the sender is not limited by its radio.
-func (e *Estimator) innerGrows(now time.Time) bool {
-	if e.cfg.Algorithm == Default && e.ceiling.limits(now, e.outer.Estimate()) {
-		return false
-	}
-
-	return e.mode != OuterOnly && !e.inner.ratioAt.IsZero() && now.Sub(e.inner.ratioAt) <= e.cfg.HandOverAfter
-}
 
 func (e *Estimator) updateMode(now time.Time) {
 	mode := OuterOnly
@@ -320,7 +266,7 @@ func (e *Estimator) updateMode(now time.Time) {
 		return
 	}
 	if e.cfg.Recorder != nil {
-		e.record(now, ModeEvent{e.mode, mode, e.rate()})
+		e.record(now, ModeEvent{e.mode, mode, e.out.rate})
 	}
 	e.mode = mode
 }
@@ -335,21 +281,11 @@ func (e *Estimator) advance(now time.Time) time.Time {
 	return now
 }
 
-func (e *Estimator) smooth(now time.Time) {
-	e.steerProbes(now)
-	rate := e.rate()
-	switch {
-	case e.smoother == nil:
-	case e.mode == OuterOnly:
-		// The outer loop is calm by itself, and alone it must be no worse
-		// than without us.
-		e.smoother.Reset(rate)
-	default:
-		rate = e.clamp(e.smoother.Update(now, rate))
-	}
-	e.smoothed = rate
+// publish takes the law's outputs.
+func (e *Estimator) publish() {
+	e.steerProbes()
+	o := e.law.output(e.last, e.mode)
+	o.rate, o.encoder = e.clamp(o.rate), e.clamp(o.encoder)
+	o.pacing = max(e.cfg.MinBps, o.pacing)
+	e.out = o
 }
-
-func (e *Estimator) rate() int { return e.clamp(e.outer.Estimate().BitrateBps) }
-
-func (e *Estimator) clamp(bps int) int { return max(e.cfg.MinBps, min(e.cfg.MaxBps, bps)) }

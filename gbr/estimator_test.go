@@ -359,33 +359,6 @@ func TestNextTimeout(t *testing.T) {
 	}
 }
 
-// In the default algorithm the encoder's target falls at once and rises slowly,
-// and frames are paced as bursts while telemetry is fresh.
-func TestDefaultHasTwoOutputs(t *testing.T) {
-	outer := &scripted{rate: 2_000_000}
-	e := newEstimator(t, outer, func(c *gbr.Config) { c.Algorithm, c.StartBps = gbr.Default, 2_000_000 })
-	now := epoch
-	for range 200 {
-		now = now.Add(T)
-		e.OnSample(now, sampleAt(now, 20*time.Millisecond))
-	}
-	if got := e.Target(); got.PacingBps != 5_000_000 {
-		t.Errorf("pacing %d, want 2.5 x 2000000", got.PacingBps)
-	}
-	outer.rate = 1_000_000
-	now = now.Add(T)
-	e.OnSample(now, sampleAt(now, 20*time.Millisecond))
-	down := e.Target()
-	outer.rate = 2_000_000
-	now = now.Add(T)
-	e.OnSample(now, sampleAt(now, 20*time.Millisecond))
-	up := e.Target()
-	within(t, "encoder target after a fall", float64(down.BitrateBps), 1e6, 0.1e6, "bit/s")
-	if up.BitrateBps > 1_200_000 || up.RateBps != 2_000_000 || up.PacingBps != 5_000_000 {
-		t.Errorf("5 ms after the rise: %+v", up)
-	}
-}
-
 func TestBadConfigurations(t *testing.T) {
 	for name, change := range map[string]func(*gbr.Config){
 		"min above max":   func(c *gbr.Config) { c.MinBps, c.MaxBps = 2e6, 1e6 },
@@ -394,6 +367,9 @@ func TestBadConfigurations(t *testing.T) {
 		"gain above 1":    func(c *gbr.Config) { c.GainMin = 1.1 },
 		"gain below 1":    func(c *gbr.Config) { c.GainMax = 0.9 },
 		"target":          func(c *gbr.Config) { c.TargetDelay = -time.Second },
+		"safety":          func(c *gbr.Config) { c.Safety = math.Inf(1) },
+		"memory":          func(c *gbr.Config) { c.CapacityMemory = -1 },
+		"frame interval":  func(c *gbr.Config) { c.FrameInterval = time.Hour },
 		"preset":          func(c *gbr.Config) { c.Preset = "nonesuch" },
 		"algorithm":       func(c *gbr.Config) { c.Algorithm = 77 },
 		"staleness":       func(c *gbr.Config) { c.HoldAfter, c.HandOverAfter = time.Second, time.Millisecond },

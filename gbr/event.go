@@ -68,6 +68,27 @@ type CutEvent struct {
 // EventName implements gcc.Event.
 func (CutEvent) EventName() string { return "gbr:outer_cut" }
 
+// PathEvent is a rate set by the queue behind the radio.
+type PathEvent struct {
+	QueueMs       int64 `json:"queue_ms"`
+	BottleneckBps int   `json:"bottleneck_bps"`
+	FromBps       int   `json:"from_bps"`
+	ToBps         int   `json:"to_bps"`
+}
+
+// EventName implements gcc.Event.
+func (PathEvent) EventName() string { return "gbr:path_limited" }
+
+// OffsetEvent is another view of the modem's clock: how far it is ahead, and
+// how well what it tells fits what was sent, 0 for perfectly.
+type OffsetEvent struct {
+	OffsetMs int64   `json:"offset_ms"`
+	Misfit   float64 `json:"misfit"`
+}
+
+// EventName implements gcc.Event.
+func (OffsetEvent) EventName() string { return "gbr:offset" }
+
 // record hides the nil check; callers on hot paths check themselves, so that no
 // event is built for nobody.
 func (e *Estimator) record(now time.Time, ev gcc.Event) {

@@ -26,7 +26,6 @@ type inner struct {
 	// come in one order.
 	lastAt [RATNR + 1]time.Time
 	window time.Duration
-	busyAt time.Time // of the last ratio below the neutral zone
 }
 
 // verdict is what the inner loop made of a sample.
@@ -90,18 +89,8 @@ func (in *inner) onSample(now time.Time, s Sample) (float64, verdict) {
 	}
 	in.ratioAt = now
 	in.window = s.Window
-	p := in.params(s.Window)
-	if in.ratio < p.Low || in.busyAt.IsZero() {
-		in.busyAt = now
-	}
 
-	return Gain(p, in.ratio), verdictUsed
-}
-
-// clearFor is the time since the radio last kept data waiting: since the last
-// ratio below the neutral zone.
-func (in *inner) clearFor(now time.Time) time.Duration {
-	return now.Sub(in.busyAt)
+	return Gain(in.params(s.Window), in.ratio), verdictUsed
 }
 
 // params expresses the target delay as ratios for a window of length w, since

@@ -70,6 +70,7 @@
 //	doubling per second until a limit is seen  probes alone                      senders without padding: 4 s instead of 30 s to 2.7 Mbit/s
 //	probes after an outage                     growth of 8 %/s                   back in tenths of a second
 //	pushback lowers the estimate               drops frames                      Pion's encoders take a rate; queue of a 3-to-1 drop under 300 ms in 2 s, not 7 s
+//	our pacer leaves several groups a frame    one, by bursts of 40 ms           20 groups are 0.16 s, not 0.67 s: jitter of 100 ms costs a third of 3 Mbit/s
 //	SetEstimate: no pushback for 1 s           no such call                      an inner loop sees the queue sooner
 //	full queue without a slope is overuse      waits for loss                    RFC 8867 5.1: 300 ms of standing queue gone
 //	no padding while loss limits               2 s at the target rate            uplink bytes are dear; probes at 1.5x instead

@@ -9,16 +9,18 @@
 //
 //	media, registry := &webrtc.MediaEngine{}, &pion.Registry{}
 //	// media.RegisterDefaultCodecs() ...
-//	factory, err := cc.NewInterceptor(interceptor.Factory(
-//		interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000)))
-//	factory.OnNewPeerConnection(func(_ string, bwe cc.BandwidthEstimator) {
-//		bwe.OnTargetBitrateChange(encoder.SetBitRate)
-//		est := bwe.(*interceptor.Estimator)
-//		go link.Run(ctx, est.PushTelemetry) // what the modem says
-//	})
+//	factory, err := interceptor.NewInterceptor(
+//		interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000),
+//		interceptor.WithTelemetrySource(link.Run))                // what the modem says
 //	registry.Add(factory)                                         // first
 //	err = webrtc.ConfigureTWCCHeaderExtensionSender(media, registry) // second
 //	err = webrtc.RegisterDefaultInterceptors(media, registry)        // then the rest
+//	pc, err := webrtc.NewAPI(...).NewPeerConnection(...)
+//	est, ok := factory.ForPeerConnection(pc)
+//	est.OnTargetBitrateChange(encoder.SetBitRate)
+//
+// An application that has Pion's estimator already changes one argument:
+// cc.NewInterceptor(interceptor.Factory(...)).
 //
 // and, for every sender, a loop on RTPSender.Read: Pion hands RTCP to the
 // interceptors only while the application reads it. The estimator says so in
@@ -63,8 +65,22 @@
 // packet, resends it when there is room. A refused resend is given back to the
 // responder as not sent, so that the next NACK is answered.
 //
+// Once a packet of a video frame is refused the rest of its frame is: nobody can
+// decode it. [Estimator.OnAdvice] asks the encoder to leave out frames before it
+// comes to that, and for a key frame when there is room again.
+//
+// Audio leaves ahead of video and does not wait. FEC and RTX packets are paced
+// as the media is, and the encoder's rate leaves out the share that they took
+// lately.
+//
 // A write to the next writer that reports 0 bytes and no error has not left:
 // that is what Pion says before DTLS is done.
+//
+// # Several streams, several PeerConnections
+//
+// An [Allocator] divides the target of one Estimator between streams or
+// simulcast layers. An [Uplink] is the modem of a host: the Estimators on it
+// share what it grants by weight.
 //
 // # Concurrency
 //
@@ -89,6 +105,12 @@
 //	history.go    what was sent, by transport-wide or RTP number
 //	feedback.go   TWCC and RFC 8888 reports -> gcc.PacketResult
 //	factory.go    Factory for cc.NewInterceptor
+//	peers.go      NewInterceptor: the Estimator of a PeerConnection
+//	uplink.go     Uplink: one modem, several Estimators
+//	allocation.go Allocator: one target, several streams
+//	advice.go     what the pacer asks of the encoder
+//	repair.go     the share of FEC and retransmissions
+//	watchdog.go   feedback that does not come
 //	option.go     options
 //	stats.go      keys of GetStats
 //	eventlog.go   events as JSON lines
@@ -100,7 +122,7 @@
 //     media SSRC.
 //   - The queue is bounded in time, and nothing is sent above the rate because
 //     a timer has fired.
-//   - The history holds 10 s, at most 16384 packets, not 250 packets.
+//   - The history holds 5 s, at most 16384 packets, not 250 packets.
 //   - Callbacks come in order, and the first one tells the present rate.
 //   - WriteRTCP never fails: its error would end the application's RTCP reader.
 package interceptor

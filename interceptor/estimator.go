@@ -5,6 +5,7 @@ package interceptor
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pion "github.com/pion/interceptor"
@@ -17,6 +18,9 @@ import (
 	"github.com/gbrcc/gbrcc/gcc/pacing"
 )
 
+// largestReport is what fits an MTU of 1280 bytes with IPv6, UDP and SRTCP.
+const largestReport = 1200
+
 var _ cc.BandwidthEstimator = (*Estimator)(nil)
 
 // Estimator is the bandwidth estimator of one PeerConnection. Make it with
@@ -25,13 +29,21 @@ var _ cc.BandwidthEstimator = (*Estimator)(nil)
 // it has made.
 type Estimator struct {
 	log    logging.LeveledLogger
-	events *EventLog     // nil when off
-	rec    gcc.Recorder  // nil when off
-	epoch  time.Time     // see now
-	wake   chan struct{} // the loop's: something is due earlier
-	notify chan struct{} // the notifier's: the target or the callback is new
-	done   chan struct{} // closed by Close
-	pool   sync.Pool     // of *packet
+	events *EventLog    // nil when off
+	rec    gcc.Recorder // nil when off
+	epoch  time.Time    // see now
+	minBps int
+
+	switching sync.Mutex    // Switch; before mu
+	cfg       *config       // of core, written with both held
+	timer     *time.Timer   // the loop's; set with mu held
+	idle      chan struct{} // Close's: nobody sends any more
+	notify    chan struct{} // the notifier's: the target or the callback is new
+	done      chan struct{} // closed by Close
+	pool      sync.Pool     // of *packet
+
+	saidOrder, saidLarge atomic.Bool
+	fecDeaf              atomic.Bool // the receiver does not report FEC
 
 	loopDone, notifierDone, flusherDone chan struct{}
 
@@ -43,6 +55,7 @@ type Estimator struct {
 	rtx     map[uint32]*rtxNumbers
 	count   counters
 	closed  bool
+	sending bool // somebody is in transmit
 
 	// transport is true once a stream has the transport-wide extension. Streams
 	// that have only RFC 8888 are not tracked then: the two kinds of report do
@@ -52,15 +65,23 @@ type Estimator struct {
 	// padded is the stream whose RTX carries padding: the latest that sent media.
 	padded *stream
 
-	target gbr.Target // as last told to pacer and notifier
+	followed time.Time  // when target was
+	kicked   time.Time  // by telemetry
+	target   gbr.Target // as last told to pacer and notifier
 	// sleepUntil is when the loop wakes by itself: zero while it is awake.
 	sleepUntil time.Time
 	// coreNotBefore keeps a core that is always due from spinning the loop.
 	coreNotBefore time.Time
 	watch         watchdog
+	repair        repairMeter
+	advice        adviser
+	encoderBps    int // the target less what repair takes
+	uplink        *Uplink
+	hooks         []func() // of Close
 
+	onAdvice  func(Advice)
 	callback  func(int)
-	calling   bool // the callback runs now
+	calling   bool // a callback runs now
 	delivered int  // the latest value it was given, 0 for none yet
 }
 
@@ -70,15 +91,12 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	outer, err := cfg.outer()
+	core, err := cfg.newCore()
 	if err != nil {
-		return nil, fmt.Errorf("interceptor: outer loop: %w", err)
+		return nil, err
 	}
-	core, err := gbr.NewEstimator(outer, cfg.core)
-	if err != nil {
-		return nil, fmt.Errorf("interceptor: %w", err)
-	}
-	pacer, err := pacing.New[*packet](pacing.Config{MaxQueue: cfg.maxQueue, MaxPadding: maxFiller})
+	cfg.pacer.MaxPadding = maxFiller
+	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
@@ -88,7 +106,10 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		events:       cfg.events,
 		rec:          cfg.core.Recorder,
 		epoch:        time.Now(),
-		wake:         make(chan struct{}, 1),
+		minBps:       cfg.core.MinBps,
+		cfg:          cfg,
+		timer:        time.NewTimer(time.Hour),
+		idle:         make(chan struct{}, 1),
 		notify:       make(chan struct{}, 1),
 		done:         make(chan struct{}),
 		loopDone:     make(chan struct{}),
@@ -99,12 +120,20 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		history:      h,
 		reader:       feedbackReader{history: h},
 		rtx:          map[uint32]*rtxNumbers{},
+		advice:       adviser{limit: cfg.skipDelay},
+		uplink:       cfg.uplink,
 	}
 	e.pool.New = func() any { return new(packet) }
+	if e.rec != nil {
+		e.rec.Record(e.now(), cfg.configured())
+	}
 	e.follow(e.now())
 	go e.loop()
 	go e.notifier()
 	go e.flusher()
+	if e.uplink != nil {
+		e.uplink.join(e, cfg.weight)
+	}
 
 	return e, nil
 }
@@ -158,13 +187,14 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	}
 	now := e.now()
 	e.watch.rtcp = true
-	changed := false
+	changed, large := false, 0
 	for _, pkt := range pkts {
 		var results []gcc.PacketResult
 		var err error
 		switch fb := pkt.(type) {
 		case *rtcp.TransportLayerCC:
 			if fb != nil {
+				large = max(large, 4*(int(fb.Header.Length)+1))
 				results, err = e.reader.onTransportCC(now, fb)
 			}
 		case *rtcp.CCFeedbackReport:
@@ -180,7 +210,9 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 		}
 		if len(results) > 0 {
 			e.count.reports++
-			e.watch.heard()
+			if d := e.watch.heard(now); d > 0 && e.rec != nil {
+				e.rec.Record(now, FeedbackBackEvent{milliseconds(d)})
+			}
 			e.core.OnFeedback(now, gcc.Feedback{Packets: results})
 			changed = true
 		}
@@ -188,6 +220,14 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	if changed {
 		e.follow(now)
 		e.kick(now)
+	}
+	// Under the lock, like the events: these happen once.
+	if e.reader.deaf() {
+		e.warnOnce(&e.fecDeaf, "the remote peer does not report on FEC packets (Pion's receivers do not): they are paced but not measured")
+	}
+	if large > largestReport {
+		e.warnOnce(&e.saidLarge, fmt.Sprintf("the remote peer sends feedback of %d bytes in a packet, which IP fragments or "+
+			"drops (interceptor#416): let it report more often, with twcc.SendInterval", large))
 	}
 
 	return nil
@@ -203,13 +243,33 @@ func (e *Estimator) PushTelemetry(t gbr.Telemetry) {
 	}
 	now := e.now()
 	e.core.OnTelemetry(now, t)
-	e.follow(now)
-	e.kick(now)
+	e.afterTelemetry(now)
 }
 
 // PushSample is PushTelemetry with a single sample.
 func (e *Estimator) PushSample(s gbr.Sample) {
-	e.PushTelemetry(gbr.Telemetry{Samples: []gbr.Sample{s}})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	now := e.now()
+	e.core.OnSample(now, s)
+	e.afterTelemetry(now)
+}
+
+// afterTelemetry is follow and kick, with what is seldom needed left out: there
+// may be hundreds of samples a second. Called with mu held.
+func (e *Estimator) afterTelemetry(now time.Time) {
+	before := e.target
+	e.follow(now)
+	switch {
+	case e.target.Mode != before.Mode || now.Sub(e.kicked) >= kickEvery:
+		e.kicked = now
+		e.kick(now)
+	case e.target.PacingBps > before.PacingBps && !e.sending:
+		e.kickFor(e.pacer.NextSend(now), now)
+	}
 }
 
 // Target returns all that the estimator wants now.
@@ -230,11 +290,17 @@ func (e *Estimator) PacerDelay() time.Duration {
 }
 
 // GetTargetBitrate implements cc.BandwidthEstimator: the encoder's rate in
-// bit/s.
-func (e *Estimator) GetTargetBitrate() int { return e.Target().BitrateBps }
+// bit/s, which is that of Target less the share that FEC and retransmissions
+// took lately, at most half. Headers count, as everywhere.
+func (e *Estimator) GetTargetBitrate() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.encoderBps
+}
 
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
-// present target in bit/s and then with every new one. It replaces the callback
+// present target of GetTargetBitrate and then with every new one. It replaces the callback
 // before; nil is none.
 //
 // Calls come from one goroutine, one after the other, with no lock held; f may
@@ -248,18 +314,57 @@ func (e *Estimator) OnTargetBitrateChange(f func(bitrate int)) {
 	signal(e.notify)
 }
 
+// OnAdvice sets what is called when the pacer has something to ask of the
+// encoder; it replaces the one before, nil is none. Calls come from the goroutine
+// of OnTargetBitrateChange, with no lock held. An encoder that cannot leave out
+// frames may ignore it: what does not fit the queue is dropped by whole frames.
+func (e *Estimator) OnAdvice(f func(Advice)) {
+	e.mu.Lock()
+	e.onAdvice = f
+	e.mu.Unlock()
+	signal(e.notify)
+}
+
+// atClose registers what Close calls; at once when it was called before.
+func (e *Estimator) atClose(f func()) {
+	e.mu.Lock()
+	closed := e.closed
+	if !closed {
+		e.hooks = append(e.hooks, f)
+	}
+	e.mu.Unlock()
+	if closed {
+		f()
+	}
+}
+
+// bytesSent is what has left so far.
+func (e *Estimator) bytesSent() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.count.bytesSent
+}
+
 // Close ends the goroutines and drops what is queued. It may be called any
 // number of times, from anywhere. The streams return [ErrClosed] from then on.
 func (e *Estimator) Close() error {
 	e.mu.Lock()
-	first, calling := !e.closed, e.calling
-	e.closed = true
+	first, calling, hooks := !e.closed, e.calling, e.hooks
+	e.closed, e.hooks = true, nil
 	e.mu.Unlock()
 	if first {
 		close(e.done)
+		if e.uplink != nil {
+			e.uplink.leave(e)
+		}
+		for _, f := range hooks {
+			f()
+		}
 	}
 	<-e.loopDone
 	<-e.flusherDone
+	e.waitIdle()
 	// The callback itself may be who closes: it cannot be waited for.
 	if !calling {
 		<-e.notifierDone
@@ -274,6 +379,20 @@ func (e *Estimator) Close() error {
 	return nil
 }
 
+// waitIdle waits for a Write that is sending.
+func (e *Estimator) waitIdle() {
+	for {
+		e.mu.Lock()
+		sending := e.sending
+		e.mu.Unlock()
+		if !sending {
+			signal(e.idle) // for others who wait
+			return
+		}
+		<-e.idle
+	}
+}
+
 // drain drops what is queued. Nothing is pushed after closed is set.
 func (e *Estimator) drain() {
 	var dropped []*packet
@@ -286,17 +405,22 @@ func (e *Estimator) drain() {
 }
 
 // follow makes pacer and encoder follow the core, and hands its probes to the
-// pacer. Called with mu held, after
-// every input.
+// pacer. Called with mu held, after every input.
 func (e *Estimator) follow(now time.Time) {
+	e.followed = now
 	t := e.core.Target()
 	if t.PacingBps != e.target.PacingBps {
 		e.pacer.SetRate(now, t.PacingBps)
 	}
-	if t.BitrateBps != e.target.BitrateBps {
+	e.target = t
+	bps := t.BitrateBps
+	if share := e.repair.share(); share > 0 {
+		bps = max(int(float64(bps)*(1-share)), min(e.minBps, bps))
+	}
+	if bps != e.encoderBps {
+		e.encoderBps = bps
 		signal(e.notify)
 	}
-	e.target = t
 	for {
 		c, ok := e.core.NextProbe()
 		if !ok {
@@ -316,21 +440,42 @@ func (e *Estimator) notifier() {
 		case <-e.notify:
 		}
 		for {
-			e.mu.Lock()
-			f, bitrate := e.callback, e.target.BitrateBps
-			if e.closed || f == nil || bitrate == e.delivered {
-				e.mu.Unlock()
-
+			f := e.news()
+			if f == nil {
 				break
 			}
-			e.delivered, e.calling = bitrate, true
-			e.mu.Unlock()
-			f(bitrate)
+			f()
 			e.mu.Lock()
 			e.calling = false
 			e.mu.Unlock()
 		}
 	}
+}
+
+// news returns the callback that is due, or nil.
+func (e *Estimator) news() func() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	if f, bitrate := e.callback, e.encoderBps; f != nil && bitrate != e.delivered {
+		e.delivered, e.calling = bitrate, true
+
+		return func() { f(bitrate) }
+	}
+	if f := e.onAdvice; f != nil {
+		if a, ok := e.advice.take(e.pacer.Delay()); ok {
+			e.calling = true
+			if e.rec != nil {
+				e.rec.Record(e.now(), AdviceEvent{a.SkipFrames, a.KeyFrame, milliseconds(a.PacerDelay)})
+			}
+
+			return func() { f(a) }
+		}
+	}
+
+	return nil
 }
 
 // flusher writes the event log until Close, which writes the rest.

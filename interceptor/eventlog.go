@@ -101,6 +101,21 @@ func (l *EventLog) Flush() error {
 
 // The events of this package; those of packages gbr and gcc come in between.
 
+// ConfiguredEvent is what steers from then on: the first event of an Estimator,
+// and one for each Switch. A replay starts from it.
+type ConfiguredEvent struct {
+	Algorithm string `json:"algorithm"`
+	Preset    string `json:"preset,omitempty"`
+	MinBps    int    `json:"min_bps"`
+	StartBps  int    `json:"start_bps"`
+	MaxBps    int    `json:"max_bps"`
+	// OtherOuter tells that the outer loop is the application's own.
+	OtherOuter bool `json:"other_outer,omitempty"`
+}
+
+// EventName implements gcc.Event.
+func (ConfiguredEvent) EventName() string { return "interceptor:configured" }
+
 // StreamEvent is a stream that was added.
 type StreamEvent struct {
 	SSRC uint32 `json:"ssrc"`
@@ -132,3 +147,28 @@ type MalformedEvent struct {
 
 // EventName implements gcc.Event.
 func (MalformedEvent) EventName() string { return "interceptor:feedback_malformed" }
+
+// SilenceEvent is the lack of feedback for a second while packets are sent.
+type SilenceEvent struct{}
+
+// EventName implements gcc.Event.
+func (SilenceEvent) EventName() string { return "interceptor:feedback_silent" }
+
+// FeedbackBackEvent is the first report after a SilenceEvent.
+type FeedbackBackEvent struct {
+	// SilentMs is since the first packet that was not reported.
+	SilentMs float64 `json:"silent_ms"`
+}
+
+// EventName implements gcc.Event.
+func (FeedbackBackEvent) EventName() string { return "interceptor:feedback_back" }
+
+// AdviceEvent is an [Advice] that was given.
+type AdviceEvent struct {
+	SkipFrames bool    `json:"skip_frames"`
+	KeyFrame   bool    `json:"key_frame"`
+	DelayMs    float64 `json:"delay_ms"`
+}
+
+// EventName implements gcc.Event.
+func (AdviceEvent) EventName() string { return "interceptor:advice" }

@@ -3,15 +3,16 @@
 package interceptor_test
 
 import (
-	"context"
 	"fmt"
-	"log"
 	"net"
+	"time"
 
 	pion "github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/cc"
+	"github.com/pion/interceptor/pkg/gcc"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/interceptor"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
@@ -22,11 +23,10 @@ func must(err error) {
 	}
 }
 
-// A Pion application with GBR-CC. README.md shows the marked lines: they are all
-// that is added. As always with Pion the application must loop on
-// RTPSender.Read, or no feedback is read.
+// A Pion application with GBR-CC and a phone's modem. README.md shows the marked
+// lines. As always with Pion the application must loop on RTPSender.Read, or no
+// feedback is read.
 func Example() {
-	ctx, cancel := context.WithCancel(context.Background())
 	encoder := make(chan int, 10)
 	setBitRate := func(bitrate int) { encoder <- bitrate } // stands for an encoder's control
 	media, registry := &webrtc.MediaEngine{}, &pion.Registry{}
@@ -39,23 +39,153 @@ func Example() {
 	// README
 	link, err := modemlink.NewClient(pairingURL, modemlink.ClientConfig{})
 	must(err)
-	factory, err := cc.NewInterceptor(interceptor.Factory(interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000)))
+	estimators, err := interceptor.NewInterceptor(
+		interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000),
+		interceptor.WithTelemetrySource(link.Run)) // the phone's modem
 	must(err)
-	factory.OnNewPeerConnection(func(_ string, e cc.BandwidthEstimator) {
-		est := e.(*interceptor.Estimator)
-		est.OnTargetBitrateChange(setBitRate)
-		go func() { log.Print(link.Run(ctx, est.PushTelemetry)) }() // the phone's modem
-	})
-	registry.Add(factory) // before all others: the first one is next to the network
+	registry.Add(estimators) // before all others: the first one is next to the network
 	must(webrtc.ConfigureTWCCHeaderExtensionSender(media, registry))
-	// README
 
-	must(webrtc.RegisterDefaultInterceptors(media, registry))
+	must(webrtc.RegisterDefaultInterceptors(media, registry)) // as before
 	api := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry))
 	pc, err := api.NewPeerConnection(webrtc.Configuration{})
 	must(err)
+
+	est, _ := estimators.ForPeerConnection(pc)
+	est.OnTargetBitrateChange(setBitRate)
+	// README
+
 	fmt.Println("encoder:", <-encoder, "bit/s")
-	cancel()
 	must(pc.Close())
 	// Output: encoder: 300000 bit/s
+}
+
+// newAPI is what every application with Pion has: codecs and interceptors.
+func newAPI(estimators pion.Factory) *webrtc.API {
+	media, registry := &webrtc.MediaEngine{}, &pion.Registry{}
+	must(media.RegisterDefaultCodecs())
+	registry.Add(estimators)
+	must(webrtc.ConfigureTWCCHeaderExtensionSender(media, registry))
+	must(webrtc.RegisterDefaultInterceptors(media, registry))
+
+	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry))
+}
+
+// A sender without a modem: the end-to-end loop alone. What the pacer asks of the
+// encoder keeps the call in time when the rate falls.
+func ExampleNewInterceptor() {
+	estimators, err := interceptor.NewInterceptor()
+	must(err)
+	pc, err := newAPI(estimators).NewPeerConnection(webrtc.Configuration{})
+	must(err)
+	track, err := webrtc.NewTrackLocalStaticSample(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "pion")
+	must(err)
+	sender, err := pc.AddTrack(track)
+	must(err)
+	go func() {
+		for buf := make([]byte, 1500); ; {
+			if _, _, err := sender.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	est, _ := estimators.ForPeerConnection(pc)
+	est.OnTargetBitrateChange(func(bitrate int) { _ = bitrate /* encoder.SetBitRate(bitrate) */ })
+	est.OnAdvice(func(a interceptor.Advice) { _ = a.SkipFrames /* leave out frames; a.KeyFrame: make one */ })
+
+	fmt.Println(est.Target().Mode, est.GetTargetBitrate())
+	must(pc.Close())
+	_, open := estimators.ForPeerConnection(pc)
+	fmt.Println("after Close:", open)
+	// Output:
+	// outer-only 300000
+	// after Close: false
+}
+
+// An application that has Pion's estimator changes one argument, or decides call
+// by call which one to use.
+func ExampleFactory() {
+	gbrcc := true
+	estimator := func() (cc.BandwidthEstimator, error) {
+		if gbrcc {
+			return interceptor.Factory(interceptor.WithPreset("call"))()
+		}
+
+		return gcc.NewSendSideBWE()
+	}
+	factory, err := cc.NewInterceptor(estimator)
+	must(err)
+	var bwe cc.BandwidthEstimator
+	factory.OnNewPeerConnection(func(_ string, e cc.BandwidthEstimator) { bwe = e })
+	api := newAPI(factory)
+	for _, gbrcc = range []bool{true, false} {
+		pc, err := api.NewPeerConnection(webrtc.Configuration{})
+		must(err)
+		_, ours := bwe.(*interceptor.Estimator)
+		fmt.Println(ours)
+		must(pc.Close())
+	}
+	// Output:
+	// true
+	// false
+}
+
+// In mid call: from steering by the modem to the end-to-end loop with other
+// bounds, and back.
+func ExampleEstimator_Switch() {
+	est, err := interceptor.NewEstimator(interceptor.WithBitrateBounds(100_000, 800_000, 5_000_000))
+	must(err)
+	must(est.Switch(interceptor.WithAlgorithm(gbr.Seed), interceptor.WithBitrateBounds(100_000, 300_000, 600_000)))
+	fmt.Println(est.GetTargetBitrate())
+	must(est.Switch(interceptor.WithAlgorithm(gbr.Default), interceptor.WithBitrateBounds(100_000, 300_000, 5_000_000)))
+	fmt.Println(est.GetTargetBitrate())
+	must(est.Close())
+	// Output:
+	// 600000
+	// 600000
+}
+
+// The up-link of an SFU or a gateway: one PeerConnection carries the audio and
+// the simulcast layers of a camera, as many as fit the target.
+func ExampleAllocator() {
+	allocator, err := interceptor.NewAllocator([]interceptor.StreamBounds{
+		{ID: "audio", Priority: 10, MinBps: 32_000, MaxBps: 64_000, Always: true},
+		{ID: "quarter", Priority: 3, MinBps: 100_000, MaxBps: 200_000},
+		{ID: "half", Priority: 2, MinBps: 300_000, MaxBps: 700_000},
+		{ID: "full", Priority: 1, MinBps: 1_000_000, MaxBps: 2_500_000},
+	}, func(rates []interceptor.Allocation) {
+		for _, r := range rates {
+			fmt.Print(r.ID, " ", r.BitrateBps/1000, ", ") // 0: do not forward this layer
+		}
+		fmt.Println("kbit/s")
+	})
+	must(err)
+	// est.OnTargetBitrateChange(allocator.SetTarget)
+	for _, target := range []int{50_000, 250_000, 700_000, 2_000_000} {
+		allocator.SetTarget(target)
+	}
+	// Output:
+	// audio 50, quarter 0, half 0, full 0, kbit/s
+	// audio 64, quarter 186, half 0, full 0, kbit/s
+	// audio 64, quarter 200, half 436, full 0, kbit/s
+	// audio 64, quarter 200, half 700, full 1036, kbit/s
+}
+
+// Two PeerConnections of one phone share its modem: the second one gets a third
+// of the capacity, and all of it when the first is closed.
+func ExampleUplink() {
+	// link.Run of a modemlink client in place of nil, which leaves it to the
+	// application to push what the modem says.
+	uplink := interceptor.NewUplink(nil)
+	camera, err := interceptor.NewEstimator(interceptor.WithUplink(uplink, 2))
+	must(err)
+	screen, err := interceptor.NewEstimator(interceptor.WithUplink(uplink, 1))
+	must(err)
+	uplink.PushTelemetry(gbr.Telemetry{Samples: []gbr.Sample{{
+		At: time.Now(), Window: 5 * time.Millisecond, Granted: 3000, Reported: 6000,
+	}}})
+	fmt.Println(camera.Target().Mode, screen.Target().Mode)
+	must(camera.Close())
+	must(screen.Close())
+	// Output: dual dual
 }

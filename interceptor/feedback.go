@@ -31,16 +31,26 @@ type feedbackReader struct {
 	history *history
 
 	reference, ntp unwrapper
-
-	// buf is what the latest report was read into: results are good until the
-	// next one.
-	buf []gcc.PacketResult
+	results        []gcc.PacketResult // of the last report; used again
 
 	// unknown counts what reports say of packets that are not in the history,
 	// repeated what they have said before, untimed the packets that arrived at
 	// an unknown time.
 	unknown, repeated, untimed int64
+
+	// fecMissing counts the FEC packets that were said to be missing before any
+	// was said to be there, fecHeard: see deaf.
+	fecMissing int64
+	fecHeard   bool
 }
+
+// deafAfter is how many FEC packets must be missing in a row, from the first one
+// on, for the receiver to be one that does not look at them.
+const deafAfter = 30
+
+// deaf tells that the receiver does not report FEC packets that arrive, so that
+// each looks like a loss. Pion's receivers are so: nothing reads the FEC stream.
+func (r *feedbackReader) deaf() bool { return !r.fecHeard && r.fecMissing >= deafAfter }
 
 // onTransportCC reads a report by transport-wide number. The results ascend by
 // Seq. On an error nothing of the report has been used.
@@ -51,7 +61,7 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 		return nil, err
 	}
 	arrival := gcc.RemoteTime(r.reference.unwrap(int64(fb.ReferenceTime), referenceBits) * referenceUnit)
-	results := r.buf[:0]
+	results := r.results[:0]
 	deltas := fb.RecvDeltas
 	seq, left := fb.BaseSequenceNumber, int(fb.PacketStatusCount)
 	for _, chunk := range fb.PacketChunks {
@@ -68,14 +78,14 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 			if e := r.history.transport.find(now, seq); e == nil {
 				r.unknown++
 			} else {
-				results = r.settle(results, e, symbol != rtcp.TypeTCCPacketNotReceived, timed(symbol), arrival)
+				results = r.settle(results, &r.history.transport, e, symbol != rtcp.TypeTCCPacketNotReceived, timed(symbol), arrival)
 			}
 			seq++
 			left--
 		}
 	}
 
-	r.buf = results
+	r.results = results
 
 	return ascending(results), nil
 }
@@ -150,7 +160,7 @@ func timed(symbol uint16) bool {
 func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.PacketResult {
 	// RFC 8888 3.1: the middle 32 bits of an NTP timestamp, 1/65536 s.
 	report := r.ntp.unwrap(int64(fb.ReportTimestamp), 32)
-	results := r.buf[:0]
+	results := r.results[:0]
 	for _, block := range fb.ReportBlocks {
 		space := r.history.streams[block.MediaSSRC]
 		if space == nil {
@@ -167,11 +177,11 @@ func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.
 			}
 			known := m.ArrivalTimeOffset < arrivalOver
 			arrival := report - int64(m.ArrivalTimeOffset)<<6
-			results = r.settle(results, e, m.Received, known, gcc.RemoteTime((arrival*15625)>>10))
+			results = r.settle(results, space, e, m.Received, known, gcc.RemoteTime((arrival*15625)>>10))
 		}
 	}
 
-	r.buf = results
+	r.results = results
 
 	return ascending(results)
 }
@@ -183,7 +193,7 @@ func (r *feedbackReader) onCCFB(now time.Time, fb *rtcp.CCFeedbackReport) []gcc.
 // an invented time would mislead the delay detector. Deviation: pkg/gcc of Pion
 // takes it for a loss.
 func (r *feedbackReader) settle(
-	results []gcc.PacketResult, e *sentEntry, received, known bool, arrival gcc.RemoteTime,
+	results []gcc.PacketResult, s *numberSpace, e *sentEntry, received, known bool, arrival gcc.RemoteTime,
 ) []gcc.PacketResult {
 	switch {
 	case e.fate == fateReceived || (e.fate == fateMissing && !received):
@@ -192,17 +202,23 @@ func (r *feedbackReader) settle(
 		return results
 	case !received:
 		e.fate = fateMissing
+		if e.fec && !r.fecHeard {
+			r.fecMissing++ // nobody knows yet whether that is a loss
 
-		return append(results, gcc.PacketResult{SentPacket: e.packet})
+			return results
+		}
+
+		return append(results, gcc.PacketResult{SentPacket: s.packet(e)})
 	}
 	e.fate = fateReceived
+	r.fecHeard = r.fecHeard || e.fec
 	if !known {
 		r.untimed++
 
 		return results
 	}
 
-	return append(results, gcc.PacketResult{SentPacket: e.packet, Received: true, Arrival: arrival})
+	return append(results, gcc.PacketResult{SentPacket: s.packet(e), Received: true, Arrival: arrival})
 }
 
 // ascending sorts what several streams or a wrapped number have mixed. Numbers

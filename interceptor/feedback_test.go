@@ -26,7 +26,7 @@ func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 func sendTransport(h *history, first uint16, n int) {
 	h.nextTransport = 1<<16 + int64(first)
 	for i := range n {
-		h.end(h.beginTransport(epoch().Add(time.Duration(i)*time.Millisecond), 1000+i), true)
+		h.beginTransport(epoch().Add(time.Duration(i)*time.Millisecond), 1000+i, false)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestReceiverClockWraps(t *testing.T) {
 		var got []gcc.RemoteTime
 		r := feedbackReader{history: h}
 		for i, ts := range []uint32{1<<32 - 65536, 0, 65536 / 2} {
-			h.end(h.beginRTP(9, uint16(i), epoch(), 100), true)
+			h.beginRTP(9, uint16(i), epoch(), 100, false)
 			results := r.onCCFB(epoch().Add(time.Second), &rtcp.CCFeedbackReport{
 				ReportTimestamp: ts, ReportBlocks: []rtcp.CCFeedbackReportBlock{{
 					MediaSSRC: 9, BeginSequence: uint16(i),
@@ -295,8 +295,8 @@ func TestCCFB(t *testing.T) {
 	h := newHistory()
 	// Two streams, interleaved; the second one's numbers wrap.
 	for i := range 5 {
-		h.end(h.beginRTP(1, uint16(100+i), epoch(), 1000), true)
-		h.end(h.beginRTP(2, uint16(65534+i), epoch(), 500), true)
+		h.beginRTP(1, uint16(100+i), epoch(), 1000, false)
+		h.beginRTP(2, uint16(65534+i), epoch(), 500, false)
 	}
 	r := feedbackReader{history: h}
 	fb := &rtcp.CCFeedbackReport{ReportTimestamp: 10 << 16, ReportBlocks: []rtcp.CCFeedbackReportBlock{
@@ -382,8 +382,7 @@ func TestAgainstRTPFB(t *testing.T) {
 				}
 				statuses[i] = s
 				head := header(mediaSSRC, 0)
-				ticket := h.beginTransport(epoch(), 100)
-				h.end(ticket, true)
+				ticket := h.beginTransport(epoch(), 100, false)
 				if err := head.SetExtension(extID, []byte{byte(ticket.number >> 8), byte(ticket.number)}); err != nil {
 					t.Fatal(err)
 				}
@@ -465,9 +464,8 @@ func TestAgainstPionReceivers(t *testing.T) {
 		for i := range 3000 {
 			now = now.Add(time.Duration(rng.IntN(4000)) * time.Microsecond)
 			seq := th.nextSeq
-			tt := th.beginTransport(now, 100)
-			th.end(tt, true)
-			ch.end(ch.beginRTP(4, uint16(65000+i), now, 100), true)
+			tt := th.beginTransport(now, 100, false)
+			ch.beginRTP(4, uint16(65000+i), now, 100, false)
 			if rng.IntN(10) > 0 {
 				trec.Record(4, uint16(tt.number), now.Sub(epoch()).Microseconds()+1e9)
 				crec.AddPacket(now, 4, uint16(65000+i), 0)
@@ -523,7 +521,7 @@ func FuzzRTCP(f *testing.F) {
 		h := newHistory()
 		sendTransport(h, 65500, 100)
 		for i := range 100 {
-			h.end(h.beginRTP(9, uint16(65500+i), epoch(), 100), true)
+			h.beginRTP(9, uint16(65500+i), epoch(), 100, false)
 		}
 		r := feedbackReader{history: h}
 		received, missing := map[int64]bool{}, map[int64]bool{}
@@ -563,12 +561,12 @@ func BenchmarkTransportCC(b *testing.B) {
 		statuses[i] = status{symbol: 1, delta: 250}
 	}
 	fb := encode(rng, 0, 1, statuses)
+	r := feedbackReader{history: h}
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range h.transport.ring {
 			h.transport.ring[i].fate = fateUnknown
 		}
-		r := feedbackReader{history: h}
 		if res, err := r.onTransportCC(epoch().Add(time.Second), fb); err != nil || len(res) != 250 {
 			b.Fatal(len(res), err)
 		}

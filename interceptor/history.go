@@ -11,9 +11,9 @@ import (
 const (
 	// historyAge is how long a packet may wait for its report. A report later
 	// than this tells nothing about the link of now.
-	historyAge = 10 * time.Second
+	historyAge = 5 * time.Second
 	// historyLimit bounds the memory, and keeps 16-bit numbers unambiguous. It
-	// is 10 s at 16 Mbit/s, 2 s at 80 Mbit/s.
+	// is 5 s at 30 Mbit/s, 2 s at 80 Mbit/s.
 	historyLimit = 1 << 14
 	historyStart = 1 << 8
 )
@@ -32,8 +32,12 @@ type sentEntry struct {
 	// number is the unwrapped number that reports use, counted from 1 so that
 	// an empty entry matches none.
 	number int64
-	packet gcc.SentPacket
+	seq    int64
+	at     time.Duration // after the space's base: a third of a time.Time
+	size   int32
+	probe  int32 // cluster, 0 for none
 	fate   fate
+	fec    bool
 }
 
 // numberSpace holds the latest packets with one kind of 16-bit numbers: the
@@ -43,6 +47,7 @@ type sentEntry struct {
 type numberSpace struct {
 	ring   []sentEntry // length is a power of two
 	newest int64       // highest number so far, 0 before the first
+	base   time.Time   // sending of the first packet
 }
 
 // unwrap returns the number with the low bits n that is nearest to the newest.
@@ -56,22 +61,25 @@ func (s *numberSpace) unwrap(n uint16) int64 {
 
 // add stores a packet under number. An older packet with the same low bits
 // gives way, a newer one does not.
-func (s *numberSpace) add(number int64, p gcc.SentPacket) {
+func (s *numberSpace) add(number int64, p gcc.SentPacket, fec bool) {
 	if s.ring == nil {
 		s.ring = make([]sentEntry, historyStart)
+		s.base = p.At
 	}
+	at := p.At.Sub(s.base)
 	for {
 		e := s.slot(number)
 		if e.number > number {
 			return
 		}
 		if e.number == 0 || e.number == number || len(s.ring) >= historyLimit ||
-			p.At.Sub(e.packet.At) > historyAge {
+			at-e.at > historyAge {
 			break
 		}
 		s.grow()
 	}
-	*s.slot(number) = sentEntry{number: number, packet: p}
+	// Sizes are those of packets: they fit.
+	*s.slot(number) = sentEntry{number: number, seq: p.Seq, at: at, size: int32(p.Size), fec: fec} //nolint:gosec // see above
 	s.newest = max(s.newest, number)
 }
 
@@ -90,11 +98,16 @@ func (s *numberSpace) find(now time.Time, n uint16) *sentEntry {
 	}
 	number := s.newest - int64(uint16(s.newest)-n) //nolint:gosec // wraps on purpose
 	e := s.slot(number)
-	if e.number != number || number <= 0 || now.Sub(e.packet.At) > historyAge {
+	if e.number != number || number <= 0 || now.Sub(s.base)-e.at > historyAge {
 		return nil
 	}
 
 	return e
+}
+
+// packet is what was sent, as the core was told.
+func (s *numberSpace) packet(e *sentEntry) gcc.SentPacket {
+	return gcc.SentPacket{Seq: e.seq, Size: int(e.size), At: s.base.Add(e.at), Probe: int(e.probe)}
 }
 
 func (s *numberSpace) slot(number int64) *sentEntry {
@@ -134,26 +147,30 @@ type ticket struct {
 }
 
 // beginTransport takes the next transport-wide number.
-func (h *history) beginTransport(at time.Time, size int) ticket {
-	return h.begin(&h.transport, h.nextTransport, at, size)
+func (h *history) beginTransport(at time.Time, size int, fec bool) ticket {
+	return h.begin(&h.transport, h.nextTransport, at, size, fec)
 }
 
 // beginRTP takes an RTP number.
-func (h *history) beginRTP(ssrc uint32, n uint16, at time.Time, size int) ticket {
+func (h *history) beginRTP(ssrc uint32, n uint16, at time.Time, size int, fec bool) ticket {
 	s := h.streams[ssrc]
 	if s == nil {
 		s = &numberSpace{}
 		h.streams[ssrc] = s
 	}
 
-	return h.begin(s, s.unwrap(n), at, size)
+	return h.begin(s, s.unwrap(n), at, size, fec)
 }
 
 // The packet is known from before it is sent, since its report may be there
 // before the sender runs again.
-func (h *history) begin(s *numberSpace, number int64, at time.Time, size int) ticket {
+func (h *history) begin(s *numberSpace, number int64, at time.Time, size int, fec bool) ticket {
 	t := ticket{space: s, number: number, packet: gcc.SentPacket{Seq: h.nextSeq, Size: size, At: at}}
-	s.add(number, t.packet)
+	s.add(number, t.packet, fec)
+	h.nextSeq++
+	if s == &h.transport {
+		h.nextTransport++
+	}
 
 	return t
 }
@@ -162,21 +179,19 @@ func (h *history) begin(s *numberSpace, number int64, at time.Time, size int) ti
 func (h *history) probe(t *ticket, cluster int) {
 	t.packet.Probe = cluster
 	if e := t.space.slot(t.number); e.number == t.number {
-		e.packet.Probe = cluster
+		e.probe = int32(cluster) //nolint:gosec // counts up from 1
 	}
 }
 
-// end tells what became of the latest ticket: a number that was not sent is
-// used again.
-func (h *history) end(t ticket, sent bool) {
-	switch {
-	case !sent:
-		t.space.remove(t.number)
-	case t.space == &h.transport:
-		h.nextTransport++
-		h.nextSeq++
-	default:
-		h.nextSeq++
+// takeBack tells that a packet was not sent: its number is used again if no
+// later one has been given out, or else is never seen by anybody.
+func (h *history) takeBack(t ticket) {
+	t.space.remove(t.number)
+	if t.packet.Seq+1 == h.nextSeq {
+		h.nextSeq--
+	}
+	if t.space == &h.transport && t.number+1 == h.nextTransport {
+		h.nextTransport--
 	}
 }
 
@@ -184,7 +199,7 @@ func (h *history) end(t ticket, sent bool) {
 // when a stream has ended.
 func (h *history) expire(now time.Time) {
 	for ssrc, s := range h.streams {
-		if len(s.ring) > 0 && now.Sub(s.slot(s.newest).packet.At) > historyAge {
+		if len(s.ring) > 0 && now.Sub(s.base)-s.slot(s.newest).at > historyAge {
 			delete(h.streams, ssrc)
 		}
 	}

@@ -27,16 +27,19 @@ type Option func(*config) error
 
 type config struct {
 	core      gbr.Config
-	outer     func() (gbr.Outer, error)
-	maxQueue  time.Duration
+	outer     func() (gbr.Outer, error) // nil: package gcc's
 	noProbing bool
+	pacer     pacing.Config
+	skipDelay time.Duration
+	uplink    *Uplink // nil: none
+	weight    float64 // on the uplink
 	loggers   logging.LoggerFactory
 	recorders []gcc.Recorder
 	events    *EventLog
 }
 
 func newConfig(opts []Option) (*config, error) {
-	c := &config{maxQueue: DefaultMaxQueue}
+	c := &config{pacer: pacing.Config{MaxQueue: DefaultMaxQueue}, skipDelay: DefaultSkipDelay}
 	for _, opt := range opts {
 		if opt == nil {
 			continue
@@ -45,6 +48,13 @@ func newConfig(opts []Option) (*config, error) {
 			return nil, err
 		}
 	}
+	c.resolve()
+
+	return c, nil
+}
+
+// resolve fills in what no option has set.
+func (c *config) resolve() {
 	if c.core.MinBps == 0 {
 		c.core.MinBps = DefaultMinBps
 		if c.core.MaxBps != 0 {
@@ -60,9 +70,6 @@ func newConfig(opts []Option) (*config, error) {
 	if c.loggers == nil {
 		c.loggers = logging.NewDefaultLoggerFactory()
 	}
-	if c.outer == nil {
-		c.outer = c.newGCC
-	}
 	if c.core.Recorder != nil {
 		c.recorders = append(c.recorders, c.core.Recorder)
 	}
@@ -73,8 +80,6 @@ func newConfig(opts []Option) (*config, error) {
 	default:
 		c.core.Recorder = tee(c.recorders)
 	}
-
-	return c, nil
 }
 
 func (c *config) newGCC() (gbr.Outer, error) {
@@ -158,7 +163,30 @@ func WithMaxQueue(d time.Duration) Option {
 		if d <= 0 {
 			return fmt.Errorf("%w: queue of %v", ErrOption, d)
 		}
-		c.maxQueue = d
+		c.pacer.MaxQueue = d
+
+		return nil
+	}
+}
+
+// WithPacer sets the pacer's burst, queue and lowest rate, zero values of which
+// are the defaults of package pacing.
+func WithPacer(cfg pacing.Config) Option {
+	return func(c *config) error {
+		c.pacer = cfg
+
+		return nil
+	}
+}
+
+// WithSkipDelay sets the pacer's queue from which on the encoder is asked to
+// leave out frames, see [Estimator.OnAdvice]. Default 250 ms.
+func WithSkipDelay(d time.Duration) Option {
+	return func(c *config) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: skip delay of %v", ErrOption, d)
+		}
+		c.skipDelay = d
 
 		return nil
 	}

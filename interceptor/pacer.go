@@ -2,81 +2,168 @@
 
 package interceptor
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-// minSleep keeps the loop from spinning.
-const minSleep = 100 * time.Microsecond
+const (
+	// pacerQuantum is the shortest sleep. A phone reports its queue every 5 ms
+	// or so, and a goroutine that wakes for every packet costs more than the
+	// rest of the way; what has become due meanwhile leaves at once, so the rate
+	// is kept. goog_cc: pacing_controller looks every 5 ms.
+	pacerQuantum = 2 * time.Millisecond
+	// batch is how many packets leave between two looks at the state.
+	batch = 8
+	// inlineLimit bounds what one Write sends for all: the loop goes on then.
+	inlineLimit = 32
+	// followEvery bounds how often sending alone looks for a new target: inputs
+	// do at once.
+	followEvery = 5 * time.Millisecond
+	// kickEvery bounds how often telemetry looks for a new deadline of the core,
+	// which it moves into the future as a rule.
+	kickEvery = 10 * time.Millisecond
+)
 
 // loop runs the timers and sends, until Close.
 func (e *Estimator) loop() {
 	defer close(e.loopDone)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	defer e.timer.Stop()
 	for {
-		p, wait, closed, warning := e.step()
+		send, now, closed, warning := e.step()
 		if warning != "" {
 			e.log.Warn(warning)
 		}
 		if closed {
 			return
 		}
-		if p != nil {
-			e.send(p)
+		if send {
+			e.transmit(now, math.MaxInt32)
 
 			continue
 		}
-		timer.Reset(wait)
 		select {
 		case <-e.done:
 			return
-		case <-e.wake:
-		case <-timer.C:
+		case <-e.timer.C:
 		}
 	}
 }
 
-// step runs what is due and takes the next packet that may leave. Without one
-// it says how long to wait.
-func (e *Estimator) step() (p *packet, wait time.Duration, closed bool, warning string) {
+// step runs what is due. It tells whether a packet may leave, which is the
+// caller's to transmit then, or else sets the timer.
+func (e *Estimator) step() (send bool, now time.Time, closed bool, warning string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, 0, true, ""
+		return false, now, true, ""
 	}
 	e.sleepUntil = time.Time{}
-	now := e.now()
+	now = e.now()
 	if d := e.coreDeadline(); !d.IsZero() && !now.Before(d) {
 		e.core.OnTimeout(now)
 		e.coreNotBefore = now.Add(time.Millisecond)
 		e.follow(now)
 	}
-	warning = e.watch.check(now)
-	if next, ok := e.pacer.Next(now); ok {
-		p := next.Item
-		if next.Padding > 0 {
-			p = e.pad(next.Padding)
-		}
-		p.cluster = next.Cluster
-		e.number(p, now)
-
-		return p, 0, false, warning
+	var silent bool
+	silent, warning = e.watch.check(now)
+	if silent && e.rec != nil {
+		e.rec.Record(now, SilenceEvent{})
 	}
-	e.sleepUntil = e.deadline(now)
-	if !e.sleepUntil.After(now) {
-		e.sleepUntil = now.Add(minSleep) // never spin, whatever the parts say
-	}
+	if e.mayTransmit(now) {
+		e.sending = true
 
-	return nil, e.sleepUntil.Sub(now), false, warning
+		return true, now, false, warning
+	}
+	e.sleep(e.deadline(now), now)
+
+	return false, now, false, warning
 }
 
-// send hands p on and books the result.
-func (e *Estimator) send(p *packet) {
-	n, err := p.stream.next.Write(&p.header, p.payload, p.attrs)
-	sent := err == nil && n > 0
+// mayTransmit tells whether a packet may leave and nobody is at it. Who sets
+// sending then must call transmit. Called with mu held.
+func (e *Estimator) mayTransmit(now time.Time) bool {
+	if e.sending || e.closed {
+		return false
+	}
+	next := e.pacer.NextSend(now)
+
+	return !next.IsZero() && !next.After(now)
+}
+
+// transmit sends what may leave, at most limit packets. One goroutine does so at
+// a time, the loop or a Write, and it does so for all: packets leave in the order
+// of their numbers.
+//
+// now may be the time of a moment ago: reading the clock is a good part of what a
+// packet costs. It is read again after a full batch.
+func (e *Estimator) transmit(now time.Time, limit int) {
+	var packets [batch]*packet
+	n := 0
+	for total := 0; ; total += n {
+		before := packets
+		done := n
+		if n == batch {
+			now = e.now()
+		}
+		n = e.nextPackets(now, &packets, n, min(batch, limit-total))
+		for _, p := range before[:done] {
+			e.release(p, p.sent)
+		}
+		if n == 0 {
+			return
+		}
+		for _, p := range packets[:n] {
+			written, err := p.stream.next.Write(&p.header, p.payload, p.attrs)
+			p.sent = err == nil && written > 0
+		}
+	}
+}
+
+// nextPackets books the done first packets and takes up to limit new ones; 0
+// ends the turn.
+func (e *Estimator) nextPackets(now time.Time, packets *[batch]*packet, done, limit int) (n int) {
 	e.mu.Lock()
-	e.settle(p, sent)
-	e.mu.Unlock()
-	e.release(p, sent)
+	defer e.mu.Unlock()
+	// Backwards: a number that was not sent can be used again only if none
+	// after it was.
+	for i := done - 1; i >= 0; i-- {
+		if p := packets[i]; !p.sent {
+			e.unsent(p)
+		}
+	}
+	for _, p := range packets[:done] {
+		if p.sent {
+			e.settle(p)
+		}
+	}
+	if !e.closed {
+		for n < limit {
+			next, ok := e.pacer.Next(now)
+			if !ok {
+				break
+			}
+			p := next.Item
+			if next.Padding > 0 {
+				p = e.pad(next.Padding)
+			}
+			p.cluster = next.Cluster
+			e.number(p, now)
+			packets[n] = p
+			n++
+		}
+	}
+	if n > 0 {
+		return n
+	}
+	e.sending = false
+	if e.closed {
+		signal(e.idle)
+	} else {
+		e.kick(now)
+	}
+
+	return 0
 }
 
 // coreDeadline is when the core wants OnTimeout. Called with mu held.
@@ -93,10 +180,17 @@ func (e *Estimator) coreDeadline() time.Time {
 // never, for the arithmetic. Called with mu held.
 func (e *Estimator) deadline(now time.Time) time.Time {
 	d := now.Add(time.Hour)
-	for _, t := range [...]time.Time{e.pacer.NextSend(now), e.coreDeadline(), e.watch.deadline()} {
-		if !t.IsZero() && t.Before(d) {
-			d = t
-		}
+	if t := e.coreDeadline(); !t.IsZero() && t.Before(d) {
+		d = t
+	}
+	if t := e.watch.deadline(); !t.IsZero() && t.Before(d) {
+		d = t
+	}
+	if e.sending {
+		return d // who is at it looks when done
+	}
+	if t := e.pacer.NextSend(now); !t.IsZero() && t.Before(d) {
+		d = t
 	}
 
 	return d
@@ -104,9 +198,31 @@ func (e *Estimator) deadline(now time.Time) time.Time {
 
 // kick wakes the loop if it would sleep for too long. Called with mu held.
 func (e *Estimator) kick(now time.Time) {
-	if e.sleepUntil.IsZero() || !e.deadline(now).Before(e.sleepUntil) {
+	if !e.sleepUntil.IsZero() {
+		e.kickFor(e.deadline(now), now)
+	}
+}
+
+// sleep sets when the loop wakes. Called with mu held.
+func (e *Estimator) sleep(until, now time.Time) {
+	if least := now.Add(pacerQuantum); until.Before(least) {
+		until = least
+	}
+	e.sleepUntil = until
+	e.timer.Reset(until.Sub(now))
+}
+
+// kickFor lets the loop wake earlier, if it would sleep beyond a deadline by more
+// than a quantum. It is asleep and stays so: waking it to set its own timer would
+// cost as much as what it then does. Called with mu held.
+func (e *Estimator) kickFor(deadline, now time.Time) {
+	if e.sleepUntil.IsZero() || deadline.IsZero() {
 		return
 	}
-	e.sleepUntil = time.Time{} // once is enough
-	signal(e.wake)
+	if least := now.Add(pacerQuantum); deadline.Before(least) {
+		deadline = least
+	}
+	if deadline.Before(e.sleepUntil) {
+		e.sleep(deadline, now)
+	}
 }

@@ -102,8 +102,7 @@ func (s *sideBySide) ours(tb testing.TB) {
 	r := feedbackReader{history: h}
 	s.sent = func(*rtp.Header, uint16) {
 		now := time.Now()
-		t := h.beginTransport(now, 1200)
-		h.end(t, true)
+		t := h.beginTransport(now, 1200, false)
 		c.OnPacketSent(now, t.packet)
 	}
 	h.nextTransport = 1 << 16

@@ -46,11 +46,26 @@ const (
 	StatRetransmissionsSent = "retransmissionsSent"
 	// StatPaddingSent counts the packets of padding among them: int64.
 	StatPaddingSent = "paddingSent"
+	// StatRetransmittedBytesSent are the bytes of RTX packets,
+	// StatFECPacketsSent and StatFECBytesSent those of FEC: int64.
+	// StatRepairShare is what both took of all that was sent lately, and what
+	// the encoder's target leaves out: float64, 0..0.5.
+	StatRetransmittedBytesSent = "retransmittedBytesSent"
+	StatFECPacketsSent         = "fecPacketsSent"
+	StatFECBytesSent           = "fecBytesSent"
+	StatRepairShare            = "repairShare"
 	// StatPacketsUntracked counts the packets among the sent ones that no
 	// feedback will report on: int64.
 	StatPacketsUntracked = "packetsUntracked"
 	// StatPacketsRefused counts packets dropped by the full pacer: int64.
 	StatPacketsRefused = "packetsRefused"
+	// StatFramesRefused counts the video frames among them: once a packet is
+	// dropped the rest of its frame is. StatSkipAdvice and StatKeyFrameAdvice
+	// count how often the encoder was asked to leave out frames, and for a key
+	// frame: int64.
+	StatFramesRefused  = "framesRefused"
+	StatSkipAdvice     = "skipAdvice"
+	StatKeyFrameAdvice = "keyFrameAdvice"
 	// StatPacketsUnsent counts packets that the next writer failed on or did
 	// not send because the transport is not up: int64.
 	StatPacketsUnsent = "packetsUnsent"
@@ -76,8 +91,8 @@ const (
 // counters are what the Estimator itself counts.
 type counters struct {
 	packetsSent, bytesSent, rtxSent, untracked int64
-	padding                                    int64
-	refused, unsent                            int64
+	rtxBytes, fecSent, fecBytes, padding       int64
+	refused, framesRefused, unsent             int64
 	reports, malformed                         int64
 }
 
@@ -92,7 +107,7 @@ func (e *Estimator) GetStats() map[string]any {
 	}
 
 	return map[string]any{
-		StatTargetBitrate:      t.BitrateBps,
+		StatTargetBitrate:      e.encoderBps,
 		StatPacingBitrate:      t.PacingBps,
 		StatAckedBitrate:       t.Outer.AckedBps,
 		StatDelayTargetBitrate: t.Outer.DelayBps,
@@ -106,16 +121,23 @@ func (e *Estimator) GetStats() map[string]any {
 		StatRadioQueueDelay:    milliseconds(t.QueueDelay),
 		StatTelemetryAge:       milliseconds(t.TelemetryAge),
 
-		StatPacerPackets:        e.pacer.Len(),
-		StatPacerBytes:          e.pacer.Bytes(),
-		StatPacerDelay:          milliseconds(e.pacer.Delay()),
-		StatPacketsSent:         e.count.packetsSent,
-		StatBytesSent:           e.count.bytesSent,
-		StatRetransmissionsSent: e.count.rtxSent,
-		StatPaddingSent:         e.count.padding,
-		StatPacketsUntracked:    e.count.untracked,
-		StatPacketsRefused:      e.count.refused,
-		StatPacketsUnsent:       e.count.unsent,
+		StatPacerPackets:           e.pacer.Len(),
+		StatPacerBytes:             e.pacer.Bytes(),
+		StatPacerDelay:             milliseconds(e.pacer.Delay()),
+		StatPacketsSent:            e.count.packetsSent,
+		StatBytesSent:              e.count.bytesSent,
+		StatRetransmissionsSent:    e.count.rtxSent,
+		StatPaddingSent:            e.count.padding,
+		StatRetransmittedBytesSent: e.count.rtxBytes,
+		StatFECPacketsSent:         e.count.fecSent,
+		StatFECBytesSent:           e.count.fecBytes,
+		StatRepairShare:            e.repair.share(),
+		StatPacketsUntracked:       e.count.untracked,
+		StatPacketsRefused:         e.count.refused,
+		StatFramesRefused:          e.count.framesRefused,
+		StatSkipAdvice:             e.advice.skips,
+		StatKeyFrameAdvice:         e.advice.keys,
+		StatPacketsUnsent:          e.count.unsent,
 
 		StatFeedbackReports:   e.count.reports,
 		StatFeedbackMalformed: e.count.malformed,

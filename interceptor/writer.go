@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	pion "github.com/pion/interceptor"
@@ -86,16 +87,22 @@ type rtxNumbers struct {
 	started     bool
 }
 
-// peek returns the number of the next packet, whose present one is own.
-func (r *rtxNumbers) peek(own uint16) uint16 {
+// take returns the number of the next packet, whose present one is own.
+func (r *rtxNumbers) take(own uint16) uint16 {
 	if !r.started {
-		return own
+		r.next, r.started = own, true
 	}
+	r.next++
 
-	return r.next
+	return r.next - 1
 }
 
-func (r *rtxNumbers) sent(number uint16) { r.next, r.started = number+1, true }
+// takeBack uses the latest number again.
+func (r *rtxNumbers) takeBack(number uint16) {
+	if r.next == number+1 {
+		r.next = number
+	}
+}
 
 // resender is what Pion's NACK responder attaches to a resend, under a key that
 // cannot be named outside of Pion: while it is retained, the responder does not
@@ -124,6 +131,7 @@ type packet struct {
 	// From the moment of sending.
 	ticket ticket
 	at     time.Time
+	sent   bool
 }
 
 // copyOf fills p with a copy that shares nothing with the caller.
@@ -163,22 +171,60 @@ type stream struct {
 	next      pion.RTPWriter
 	extension uint8
 	tracking  tracking
-	ssrc      uint32
 	urgent    bool
-	// The rest is guarded by e.mu.
-	rtx       *rtxNumbers // nil without RTX
-	timestamp uint32      // of the latest media packet sent
+	ssrc, fec uint32
+	bare      atomic.Bool  // media came without the extension
+	rtx       *rtxNumbers  // nil without RTX; guarded by e.mu
+	refusing  refusedFrame // guarded by e.mu
+	timestamp uint32       // of the latest media packet sent; guarded by e.mu
 }
 
 func newStream(e *Estimator, info *pion.StreamInfo, next pion.RTPWriter) *stream {
 	s := &stream{
-		e: e, next: next, ssrc: info.SSRC,
+		e: e, next: next, ssrc: info.SSRC, fec: info.SSRCForwardErrorCorrection,
 		// A few packets a second that a queue of video must not delay.
 		urgent: len(info.MimeType) >= 6 && strings.EqualFold(info.MimeType[:6], "audio/"),
 	}
 	s.tracking, s.extension = trackingOf(info)
 
 	return s
+}
+
+// refusedFrame is the frame whose rest is dropped because a packet of it was:
+// without that one nobody can decode the others, and each would cost the frames
+// behind it their place in the queue.
+type refusedFrame struct {
+	timestamp uint32
+	on        bool
+}
+
+// refuses tells whether a packet belongs to it. A packet of another frame ends
+// it. Retransmissions have an SSRC of their own.
+func (s *stream) refuses(h *rtp.Header) bool {
+	if !s.refusing.on || s.urgent || h.SSRC != s.ssrc {
+		return false
+	}
+	s.refusing.on = h.Timestamp == s.refusing.timestamp
+
+	return s.refusing.on
+}
+
+// refused books a packet that is dropped.
+func (s *stream) refused(p *packet, now time.Time) {
+	e := s.e
+	e.count.refused++
+	if h := &p.header; !s.urgent && h.SSRC == s.ssrc {
+		if !s.refusing.on {
+			e.count.framesRefused++
+		}
+		s.refusing = refusedFrame{h.Timestamp, true}
+		e.advice.refused()
+	}
+	if e.rec != nil {
+		e.rec.Record(now, RefusedEvent{
+			SSRC: p.header.SSRC, Number: p.header.SequenceNumber, Size: p.size, DelayMs: milliseconds(e.pacer.Delay()),
+		})
+	}
 }
 
 // Write implements Pion's RTPWriter: it queues a copy of the packet. The result
@@ -195,7 +241,16 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 	}
 	p.stream, p.tracking, p.cluster, p.filler = s, s.tracking, 0, false
 	p.copyOf(h, payload)
-	if s.tracking == byTransport {
+	if s.fec != 0 && h.SSRC == s.fec && e.fecDeaf.Load() {
+		p.tracking = untracked
+		if s.tracking == byTransport {
+			_ = p.header.DelExtension(s.extension) // it has none in most cases
+		}
+	}
+	if p.tracking == byTransport {
+		if s.fec != 0 {
+			s.checkOrder(&p.header)
+		}
 		if err := p.header.SetExtension(s.extension, p.number[:]); err != nil {
 			// Another profile in which the extension has no room.
 			p.tracking = untracked
@@ -221,23 +276,30 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		return 0, ErrClosed
 	}
 	now := e.now()
-	if s.urgent {
+	if s.refuses(&p.header) {
+		ok = false
+	} else if s.urgent {
 		ok = e.pacer.PushUrgent(now, p, p.size)
 	} else {
 		ok = e.pacer.Push(now, p, p.size)
 	}
 	if !ok {
-		e.count.refused++
-		if e.rec != nil {
-			e.rec.Record(now, RefusedEvent{
-				SSRC: p.header.SSRC, Number: p.header.SequenceNumber, Size: p.size, DelayMs: milliseconds(e.pacer.Delay()),
-			})
-		}
+		s.refused(p, now)
 	}
-	e.kick(now)
+	e.advise()
+	send := ok && e.mayTransmit(now)
+	switch {
+	case send:
+		e.sending = true
+	case ok && !e.sending:
+		e.kickFor(e.pacer.NextSend(now), now)
+	}
 	e.mu.Unlock()
 	if !ok {
 		e.release(p, false)
+	}
+	if send {
+		e.transmit(now, inlineLimit)
 	}
 
 	return n, nil
@@ -247,17 +309,18 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 func (e *Estimator) number(p *packet, now time.Time) {
 	p.at = now
 	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
-		p.header.SequenceNumber = rtx.peek(p.header.SequenceNumber)
+		p.header.SequenceNumber = rtx.take(p.header.SequenceNumber)
 	}
+	fec := p.stream.fec != 0 && p.header.SSRC == p.stream.fec
 	switch p.tracking {
 	case byTransport:
-		p.ticket = e.history.beginTransport(now, p.size)
+		p.ticket = e.history.beginTransport(now, p.size, fec)
 		binary.BigEndian.PutUint16(p.number[:], uint16(p.ticket.number)) //nolint:gosec // wraps on purpose
 	case byRTP:
 		if e.transport {
 			p.tracking = untracked
 		} else {
-			p.ticket = e.history.beginRTP(p.header.SSRC, p.header.SequenceNumber, now, p.size)
+			p.ticket = e.history.beginRTP(p.header.SSRC, p.header.SequenceNumber, now, p.size, fec)
 		}
 	case untracked:
 	}
@@ -266,39 +329,54 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	}
 }
 
-// settle books what became of p, which number has numbered. Called with mu
-// held.
-func (e *Estimator) settle(p *packet, sent bool) {
+// unsent takes back p's numbers, of those that have them the latest first.
+// Called with mu held.
+func (e *Estimator) unsent(p *packet) {
 	if p.tracking != untracked {
-		e.history.end(p.ticket, sent)
+		e.history.takeBack(p.ticket)
 	}
-	if !sent {
-		e.count.unsent++
+	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
+		rtx.takeBack(p.header.SequenceNumber)
+	}
+	e.count.unsent++
+}
 
-		return
-	}
+// settle books that p has left. Called with mu held.
+func (e *Estimator) settle(p *packet) {
 	e.count.packetsSent++
 	e.count.bytesSent += int64(p.size)
-	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
-		rtx.sent(p.header.SequenceNumber)
-		if !p.filler {
-			e.count.rtxSent++
-		}
+	repair := true
+	switch rtx, ssrc := p.stream.rtx, p.header.SSRC; {
+	case p.filler:
+		e.count.padding++
+	case rtx != nil && ssrc == rtx.ssrc:
+		e.count.rtxSent++
+		e.count.rtxBytes += int64(p.size)
+	case p.stream.fec != 0 && ssrc == p.stream.fec:
+		e.count.fecSent++
+		e.count.fecBytes += int64(p.size)
+	default:
+		repair = false
+	}
+	if !p.filler { // probing is short, and has no claim on the encoder's rate
+		e.repair.sent(p.at, p.size, repair)
+	}
+	if e.advice.watching() {
+		e.advise()
 	}
 	if p.tracking == untracked {
 		e.count.untracked++
 
 		return
 	}
-	if p.filler {
-		e.count.padding++
-	} else {
+	if !p.filler {
 		e.padOn(p)
 	}
-	now := e.now()
 	e.watch.sent(p.at)
-	e.core.OnPacketSent(now, p.ticket.packet)
-	e.follow(now)
+	e.core.OnPacketSent(p.at, p.ticket.packet)
+	if p.at.Sub(e.followed) >= followEvery {
+		e.follow(p.at)
+	}
 }
 
 // release gives p back, to Pion and to the pool. Called without mu: Pion takes
@@ -309,4 +387,36 @@ func (e *Estimator) release(p *packet, sent bool) {
 	}
 	p.stream, p.resend, p.attrs, p.payload, p.ticket = nil, nil, nil, nil, ticket{}
 	e.pool.Put(p)
+}
+
+// advise looks whether the queue gives reason to. Called with mu held.
+func (e *Estimator) advise() {
+	if e.advice.observe(e.pacer.Delay()) && e.onAdvice != nil {
+		signal(e.notify)
+	}
+}
+
+// checkOrder says so in the log when FEC protects other bytes than are sent.
+// interceptor#331: packets that are recovered then have a wrong length.
+func (s *stream) checkOrder(h *rtp.Header) {
+	has := h.GetExtension(s.extension) != nil
+	switch {
+	case h.SSRC == s.ssrc:
+		if !has {
+			s.bare.Store(true)
+		}
+	case h.SSRC == s.fec && has:
+		s.e.warnOnce(&s.e.saidOrder, "FlexFEC protects packets without the TWCC header extension, what it recovers is "+
+			"corrupt: call webrtc.ConfigureFlexFEC03 before webrtc.ConfigureTWCCHeaderExtensionSender, both after "+
+			"adding the estimator")
+	case h.SSRC == s.fec && s.bare.Load():
+		s.e.warnOnce(&s.e.saidOrder, "FlexFEC protects packets to which nobody has added the TWCC header extension, "+
+			"what it recovers is corrupt: call webrtc.ConfigureTWCCHeaderExtensionSender after webrtc.ConfigureFlexFEC03")
+	}
+}
+
+func (e *Estimator) warnOnce(said *atomic.Bool, text string) {
+	if !said.Swap(true) {
+		e.log.Warn(text)
+	}
 }

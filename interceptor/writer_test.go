@@ -203,7 +203,9 @@ func TestRefusedPacketIsNoLoss(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		mustWrite(t, w, header(mediaSSRC, 40), payloadFor(1250))
+		next := header(mediaSSRC, 40)
+		next.Timestamp = 3000 // another frame
+		mustWrite(t, w, next, payloadFor(1250))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		sent := r.wire.sent()

@@ -20,7 +20,7 @@ type Preset struct {
 	Name, Doc string
 	// Smoother is how the encoder's rate follows the estimate.
 	Smoother SmootherConfig
-	// Beta is the steepness of the rate gain per unit of grant ratio. A
+	// Beta is the steepness of the seed law's gain per unit of grant ratio. A
 	// larger one is flat around the target and sharp at the edges: calmer,
 	// with more drift of the queue.
 	Beta float64
@@ -34,24 +34,30 @@ type Preset struct {
 	// TargetDelay/ZoneLow. The width must stay above the step of a buffer
 	// status report, 17 % with the LTE table (TS 36.321 6.1.3.1).
 	ZoneLow, ZoneHigh float64
+	// Standing is the queue in the phone, as time, that may be left over when
+	// the next frame comes; Drain is the time of queue above that for which an
+	// encoder that follows a rate gives up all of it. The longer, the calmer.
+	Standing, Drain time.Duration
+	// FrameStanding is Standing for an encoder that obeys frame budgets, which
+	// needs less.
+	FrameStanding time.Duration
 }
 
 // Presets returns all presets, the default one first.
 func Presets() []Preset {
 	return []Preset{
 		{
-			Name: "call",
-			Doc:  "conversation: 200 ms from lens to screen count as much as the picture",
+			Name: "default",
+			Doc:  "all of the link at the least delay: the encoder follows the radio, some eight moves a second",
 			Smoother: SmootherConfig{
-				// Half a second of rise averages over some 100 ratio samples
-				// and 15 frames: slower wastes rate after each dip of a
-				// fading channel, faster lets every fade into the picture.
-				Rise: 500 * time.Millisecond,
-				// Fall 0: a frame above the rate is a queue in the phone.
-				// After a cut, 3 % more are not worth a new encoder target.
-				DeadBand: 0.03,
-				// Below 100 kbit/s video in a call is better switched off.
-				FloorBps: 100_000,
+				// Frames vary by 15 % by themselves; a move of less than two of
+				// those is lost in them.
+				Band: 0.35,
+				// One frame: what is higher for a single report is noise.
+				Window: 30 * time.Millisecond,
+				// Within the band, on a link that is steady, nothing else makes
+				// up what a fall was too deep by.
+				Creep: 0.15,
 			},
 			// Between the steep and the flat end: the queue neither swings
 			// with every report nor drifts across the whole zone.
@@ -62,21 +68,38 @@ func Presets() []Preset {
 			TargetDelay: 20 * time.Millisecond,
 			ZoneLow:     0.8,
 			ZoneHigh:    2.0,
+			// The grant loop is 8 ms long: a queue that is never empty does not
+			// wait for a scheduling request either.
+			Standing:      10 * time.Millisecond,
+			Drain:         60 * time.Millisecond,
+			FrameStanding: 7 * time.Millisecond,
+		},
+		{
+			Name: "call",
+			Doc:  "conversation with a calm picture: at most two moves of the encoder a second, for a tenth of the rate",
+			Smoother: SmootherConfig{
+				Band:   0.5,
+				Window: 200 * time.Millisecond,
+				Creep:  0.1,
+			},
+			Beta:        25,
+			TargetDelay: 20 * time.Millisecond,
+			ZoneLow:     0.8,
+			ZoneHigh:    2.0,
+			// A frame of queue is not worth a move.
+			Standing:      30 * time.Millisecond,
+			Drain:         200 * time.Millisecond,
+			FrameStanding: 7 * time.Millisecond,
 		},
 		{
 			Name: "broadcast",
 			Doc:  "one-way live video: steady quality, the viewers are seconds behind anyway",
 			Smoother: SmootherConfig{
+				Band: 0.5,
 				// Viewers see quality that pumps, not quality that comes back
-				// two seconds later.
-				Rise: 2 * time.Second,
-				// One frame at 30 fps: the receiver's buffer absorbs it, and
-				// a dip of one sample does not reach the encoder in full.
-				Fall:     33 * time.Millisecond,
-				DeadBand: 0.08,
-				// Below this nobody keeps watching; the buffer of seconds
-				// bridges what the link cannot carry for a moment.
-				FloorBps: 200_000,
+				// half a second later.
+				Window: 500 * time.Millisecond,
+				Creep:  0.05,
 			},
 			// Flat: the rate is left alone over most of the zone, at the price
 			// of a queue that drifts by tens of milliseconds.
@@ -85,8 +108,11 @@ func Presets() []Preset {
 			// unused.
 			TargetDelay: 30 * time.Millisecond,
 			// Wide, 12..43 ms: fewer changes of rate.
-			ZoneLow:  0.7,
-			ZoneHigh: 2.5,
+			ZoneLow:       0.7,
+			ZoneHigh:      2.5,
+			Standing:      50 * time.Millisecond,
+			Drain:         300 * time.Millisecond,
+			FrameStanding: 20 * time.Millisecond,
 		},
 		{
 			Name: "teleop",
@@ -94,10 +120,9 @@ func Presets() []Preset {
 			Smoother: SmootherConfig{
 				// The operator steers by the newest frame; a picture that
 				// changes its sharpness does no harm.
-				Rise:     250 * time.Millisecond,
-				DeadBand: 0.02,
-				// A coarse picture in time is better than a fine one late.
-				FloorBps: 50_000,
+				Band:   0.2,
+				Window: 20 * time.Millisecond,
+				Creep:  0.3,
 			},
 			// Steep in the middle: reacts before the zone is left.
 			Beta: 10,
@@ -106,8 +131,11 @@ func Presets() []Preset {
 			TargetDelay: 10 * time.Millisecond,
 			// Narrow, 6..12.5 ms, yet its ends are a factor of 2 apart: several steps of
 			// a report, so that noise alone seldom leaves it.
-			ZoneLow:  0.8,
-			ZoneHigh: 1.6,
+			ZoneLow:       0.8,
+			ZoneHigh:      1.6,
+			Standing:      3 * time.Millisecond,
+			Drain:         40 * time.Millisecond,
+			FrameStanding: 2 * time.Millisecond,
 		},
 	}
 }

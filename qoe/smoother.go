@@ -12,134 +12,118 @@ import (
 // ErrSmootherConfig is wrapped by [NewSmoother].
 var ErrSmootherConfig = errors.New("invalid smoother config")
 
-// arrived is how close to a target, as a share of it, a rise is over: the
-// exponential never gets there.
-const arrived = 0.001
+// smootherParts is how finely the window slides.
+const smootherParts = 4
 
 // SmootherConfig shapes a [Smoother]. The zero value follows the target at
 // once, both ways.
 type SmootherConfig struct {
-	// Rise is the time constant of growth: after it 63 % of a step up are
-	// done, after 3 Rise 95 %. 0 grows at once.
-	Rise time.Duration
-	// Fall is the longest that a step down may take. 0 falls at once.
-	Fall time.Duration
-	// DeadBand, 0 <= DeadBand < 1, keeps the output where a fall left it
-	// until the target exceeds it by this share. A fall has no dead band:
-	// what is above the target becomes a queue.
-	DeadBand float64
-	// FloorBps is the lowest output, in bit/s.
-	FloorBps int
+	// Band, 0 <= Band < 1, is how far the target may go, as a share of the
+	// output, before the output moves.
+	Band float64
+	// Window is for how long a target must have been higher for the output to
+	// rise, and then to the lowest of it; up to a quarter longer, as the window
+	// slides in steps. A fall does not wait.
+	Window time.Duration
+	// Creep is the share of the output per second by which it rises within the
+	// band, 0..10: no move that is seen, but rate that is not left.
+	Creep float64
 }
 
 // Smoother turns a rate that changes every few milliseconds into one that an
-// encoder can follow: down at once, up slowly.
+// encoder can follow: it moves seldom, down at once, up to what has held.
 //
-//	target  ___              ________
-//	           |            |      ...   <- output: exponential, Rise
-//	           |____________| ..''
-//	output  ___|____________..
-//	            ^ within Fall
+//	target      _   ____________
+//	  ___      | | |            |     within Band of the output: no move
+//	     |_____| |_|   |Window| |__
+//	output                ______
+//	  ___                |      |
+//	     |_______________|      |__
+//	     ^ at once       ^ to the window's lowest
 //
-// The output is a function of time and targets alone: further updates with the
-// same target change nothing. Not safe for concurrent use.
+// Deviation: libwebrtc's encoder gets every change of its estimate. That one
+// moves by a few percent a second; this one sees every fade of the radio.
+//
+// Not safe for concurrent use.
 type Smoother struct {
-	cfg     SmootherConfig
-	out     float64 // bit/s
-	target  float64 // bit/s, holds since last
-	slope   float64 // bit/s per s of a fall under way, 0 if none
-	rising  bool
-	last    time.Time
-	timed   bool // last is set
-	started bool // out is set
+	cfg  SmootherConfig
+	out  float64
+	any  bool
+	lows [smootherParts + 1]int // lowest targets of the parts of the window, newest first
+	at   time.Time              // when the newest part began
+	last int                    // target, holds until the next one
+	seen time.Time
 }
 
 // NewSmoother returns a smoother whose first output is its first target. The
 // error wraps [ErrSmootherConfig].
 func NewSmoother(cfg SmootherConfig) (*Smoother, error) {
 	switch {
-	case cfg.Rise < 0, cfg.Fall < 0:
-		return nil, fmt.Errorf("qoe: %w: negative time in %+v", ErrSmootherConfig, cfg)
-	case math.IsNaN(cfg.DeadBand) || cfg.DeadBand < 0 || cfg.DeadBand >= 1:
-		return nil, fmt.Errorf("qoe: %w: dead band %v is not in [0, 1)", ErrSmootherConfig, cfg.DeadBand)
-	case cfg.FloorBps < 0:
-		return nil, fmt.Errorf("qoe: %w: negative floor %d bit/s", ErrSmootherConfig, cfg.FloorBps)
+	case math.IsNaN(cfg.Band) || cfg.Band < 0 || cfg.Band >= 1:
+		return nil, fmt.Errorf("qoe: %w: band %v is not in [0, 1)", ErrSmootherConfig, cfg.Band)
+	case math.IsNaN(cfg.Creep) || cfg.Creep < 0 || cfg.Creep > 10:
+		return nil, fmt.Errorf("qoe: %w: creep %v is not in 0..10", ErrSmootherConfig, cfg.Creep)
+	case cfg.Window < 0 || cfg.Window > time.Minute:
+		return nil, fmt.Errorf("qoe: %w: window %v is not in 0..1m", ErrSmootherConfig, cfg.Window)
 	}
 
 	return &Smoother{cfg: cfg}, nil
 }
 
-// Reset makes bps the output from which the next Update goes on, whenever that
-// is, and forgets what went before.
-func (s *Smoother) Reset(bps int) {
-	v := s.floored(bps)
-	*s = Smoother{cfg: s.cfg, out: v, target: v, started: true}
-}
+// Reset makes bps the output from which the next Update goes on, and forgets
+// what went before.
+func (s *Smoother) Reset(bps int) { *s = Smoother{cfg: s.cfg, out: float64(bps), any: true} }
 
-// Update returns the output at now, in bit/s, and holds targetBps from now on.
-// Without Fall the result is never above both targetBps and the floor.
+// Update returns the output at now, in bit/s. A time before one already seen
+// counts as that one.
 func (s *Smoother) Update(now time.Time, targetBps int) int {
-	target := s.floored(targetBps)
-	if !s.started {
-		s.started, s.out = true, target
+	if !s.any {
+		s.out, s.any = float64(targetBps), true
 	}
-	if s.timed {
-		if elapsed := now.Sub(s.last); elapsed > 0 {
-			s.run(elapsed)
-			s.last = now
+	if s.at.IsZero() {
+		s.at = now
+		for i := range s.lows {
+			s.lows[i] = int(s.out) // it held before
 		}
-	} else {
-		s.timed, s.last = true, now
+		s.last, s.seen = int(s.out), now
 	}
-	s.aim(target)
-
-	return toBps(s.out)
-}
-
-// aim takes a new target.
-func (s *Smoother) aim(target float64) {
-	s.target = target
+	low := s.lowest(now, targetBps)
+	dt := min(max(now.Sub(s.seen), 0), time.Second).Seconds()
+	if now.After(s.seen) {
+		s.seen = now
+	}
 	switch {
-	case target < s.out && s.cfg.Fall == 0:
-		s.out, s.slope, s.rising = target, 0, false
-	case target < s.out:
-		// The steepest slope so far holds until the target is met, so an
-		// older and higher target keeps its own deadline.
-		s.slope = max(s.slope, (s.out-target)/s.cfg.Fall.Seconds())
-		s.rising = false
-	case s.cfg.Rise == 0 && target > s.out*(1+s.cfg.DeadBand):
-		s.out, s.slope = target, 0
-	default:
-		s.slope = 0
-		s.rising = s.rising || target > s.out*(1+s.cfg.DeadBand)
+	case float64(targetBps) < s.out*(1-s.cfg.Band):
+		s.out = float64(targetBps)
+	case float64(low) > s.out*(1+s.cfg.Band):
+		s.out = float64(low)
+	case float64(low) > s.out:
+		s.out = min(float64(low), s.out*(1+s.cfg.Creep*dt))
 	}
+
+	return int(s.out)
 }
 
-// run moves the output towards the target that held for elapsed.
-func (s *Smoother) run(elapsed time.Duration) {
-	switch {
-	case s.out > s.target:
-		s.out -= s.slope * elapsed.Seconds()
-		// A fall is over at its deadline, whatever rounding says.
-		if s.out <= s.target*(1+1e-9) {
-			s.out, s.slope = s.target, 0
-		}
-	case s.rising:
-		left := (s.target - s.out) * math.Exp(-elapsed.Seconds()/s.cfg.Rise.Seconds())
-		if left <= s.target*arrived {
-			s.out, s.rising = s.target, false
-		} else {
-			s.out = s.target - left
-		}
+// lowest slides the window and returns the lowest target in it.
+func (s *Smoother) lowest(now time.Time, target int) int {
+	part := s.cfg.Window / smootherParts
+	if part == 0 {
+		return target
 	}
-}
-
-func (s *Smoother) floored(bps int) float64 { return float64(max(bps, s.cfg.FloorBps)) }
-
-func toBps(v float64) int {
-	if v >= math.MaxInt { // the conversion would overflow
-		return math.MaxInt
+	if since := now.Sub(s.at); since >= part {
+		parts := int(min(since/part, smootherParts+1))
+		copy(s.lows[parts:], s.lows[:])
+		for i := range parts {
+			s.lows[i] = s.last
+		}
+		s.at = s.at.Add(since - since%part)
+	}
+	s.last = target
+	s.lows[0] = min(s.lows[0], target)
+	low := target
+	for _, v := range s.lows {
+		low = min(low, v)
 	}
 
-	return int(v)
+	return low
 }

@@ -153,7 +153,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	o := options{command: command(args)}
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // errors are printed once, by main
-	cc := "gbrcc,seed,gcc,fixed,causal,oracle"
+	cc := "gbrcc,seed,gcc,gcc-burst,fixed,causal,oracle"
 	fs.BoolVar(&o.list, "list", false, "list scenarios, algorithms and parameters, then exit")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line for each run instead of the table")
 	fs.StringVar(&o.scenarios, "scenarios", "all", "names, classes (see -list), patterns such as step-* or all, comma separated")

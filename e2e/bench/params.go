@@ -13,6 +13,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
 	"github.com/gbrcc/gbrcc/e2e/sim"
+	"github.com/gbrcc/gbrcc/gbr"
 )
 
 // param is one key of -set and -sweep.
@@ -28,15 +29,26 @@ func params() []param {
 	only := func(name string) func(string) bool { return func(cc string) bool { return cc == name } }
 
 	return []param{
-		{"beta", "steepness of the gain per unit of ratio", func(p *sim.Params, v float64) { p.GBR.Beta = v }, hasInnerLoop},
-		{"target_ms", "queueing delay that the inner loop steers to", func(p *sim.Params, v float64) { p.GBR.TargetDelay = ms(v) }, hasInnerLoop},
-		{"zone_low", "neutral zone, lower edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneLow = v }, hasInnerLoop},
-		{"zone_high", "neutral zone, upper edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneHigh = v }, hasInnerLoop},
-		{"gain_min", "lowest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMin = v }, hasInnerLoop},
-		{"gain_max", "highest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMax = v }, hasInnerLoop},
-		{"ratio_weight", "newest ratio's weight in the average", func(p *sim.Params, v float64) { p.GBR.RatioWeight = v }, hasInnerLoop},
+		{"beta", "steepness of the gain per unit of ratio", func(p *sim.Params, v float64) { p.GBR.Beta = v }, hasGain},
+		{"target_ms", "queueing delay that the gain steers to", func(p *sim.Params, v float64) { p.GBR.TargetDelay = ms(v) }, hasGain},
+		{"zone_low", "neutral zone, lower edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneLow = v }, hasGain},
+		{"zone_high", "neutral zone, upper edge in multiples of the target ratio", func(p *sim.Params, v float64) { p.GBR.ZoneHigh = v }, hasGain},
+		{"gain_min", "lowest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMin = v }, hasGain},
+		{"gain_max", "highest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMax = v }, hasGain},
+		{"ratio_weight", "newest ratio's weight in the average", func(p *sim.Params, v float64) { p.GBR.RatioWeight = v }, hasGain},
 		{"headroom", "growth is capped at this multiple of the acknowledged rate", func(p *sim.Params, v float64) { p.GBR.AckedHeadroom = v }, hasInnerLoop},
-		{"pacing", "pacing rate in multiples of the rate while telemetry is fresh", func(p *sim.Params, v float64) { p.GBR.PacingFactor = v }, hasInnerLoop},
+		{"without", "ingredients left out, the sum of " + ingredients(), func(p *sim.Params, v float64) { p.GBR.Without = gbr.Ingredient(v) }, isDefault},
+		{"memory", "time constant of the radio's rate in TTIs with a backlog", func(p *sim.Params, v float64) { p.GBR.CapacityMemory = v }, isDefault},
+		{"safety", "share of the radio's rate for an encoder that follows a rate", func(p *sim.Params, v float64) { p.GBR.Safety = v }, isDefault},
+		{"standing_ms", "queue that may be left when the next frame comes", func(p *sim.Params, v float64) { p.GBR.Standing = ms(v) }, isDefault},
+		{"drain_ms", "queue above that for which the rate goes down by all of it", func(p *sim.Params, v float64) { p.GBR.Drain = ms(v) }, isDefault},
+		{"frame_safety", "safety of frame budgets", func(p *sim.Params, v float64) { p.GBR.FrameSafety = v }, isDefault},
+		{"frame_standing_ms", "standing queue of frame budgets", func(p *sim.Params, v float64) { p.GBR.FrameStanding = ms(v) }, isDefault},
+		{"band", "how far the rate may go before the encoder's target moves", func(p *sim.Params, v float64) { p.GBR.Band = v }, isDefault},
+		{"rise_ms", "for how long the rate must have been higher for the encoder's target to rise", func(p *sim.Params, v float64) { p.GBR.RiseWindow = ms(v) }, isDefault},
+		{"pacing", "pacing rate in multiples of the radio's rate", func(p *sim.Params, v float64) { p.GBR.PacingFactor = v }, isDefault},
+		{"growth", "factor per second of fast growth", func(p *sim.Params, v float64) { p.GBR.Growth = v }, isDefault},
+		{"hold_ms", "how long the outer loop's detector waits for telemetry", func(p *sim.Params, v float64) { p.GBR.HoldDelay = ms(v) }, isDefault},
 		{"fixed_kbps", "rate of the algorithm fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) }, only("fixed")},
 		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = ms(v) }, only("oracle")},
 	}
@@ -49,6 +61,36 @@ func isReference(cc string) bool { return slices.Contains(references(), cc) }
 
 func hasInnerLoop(cc string) bool {
 	return !isReference(cc) && cc != "gcc" && cc != pionrun.Pion && cc != pionrun.PionLeaky
+}
+
+// isDefault tells whether an algorithm is GBR-CC as users get it.
+func isDefault(cc string) bool { return strings.HasPrefix(cc, "gbrcc") }
+
+// hasGain tells whether an algorithm steers by a gain of the ratio that can be
+// changed.
+func hasGain(cc string) bool { return strings.HasPrefix(cc, "seed") }
+
+// ingredients names what can be left out.
+func ingredients() string {
+	var words []string
+	for _, i := range []struct {
+		i    gbr.Ingredient
+		name string
+	}{
+		{gbr.Correction, "correction"},
+		{gbr.HoldBack, "hold-back"},
+		{gbr.PathLaw, "path"},
+		{gbr.FastGrowth, "growth"},
+		{gbr.Bursts, "bursts"},
+		{gbr.QuickFall, "quick fall"},
+		{gbr.Prediction, "prediction"},
+		{gbr.CrossCheck, "cross-check"},
+		{gbr.Smoothing, "smoothing"},
+	} {
+		words = append(words, fmt.Sprintf("%d %s", i.i, i.name))
+	}
+
+	return strings.Join(words, ", ")
 }
 
 func paramByKey(key string) (param, error) {

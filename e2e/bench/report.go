@@ -261,7 +261,7 @@ func firsts(jobs []job) []job {
 // those of one algorithm share it.
 func colors(vs []variant, crowded bool) []string {
 	known := map[string]string{
-		"gbrcc": "blue", "gcc": "orange", "seed": "purple", "fixed": "grey", "causal": "teal", "oracle": "green",
+		"gbrcc": "blue", "gcc": "orange", "seed": "purple", "gcc-burst": "amber", "fixed": "grey", "causal": "teal", "oracle": "green",
 		pionrun.Pion: "red", pionrun.PionLeaky: "rust", pionrun.Own: "sky",
 	}
 	others := []string{"pink", "olive", "brown", "plum", "sky", "rust"}

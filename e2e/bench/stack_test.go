@@ -69,7 +69,7 @@ func TestStackKept(t *testing.T) {
 	if err := os.WriteFile(trace, []byte("t_ms,ul_kbps\n0,2000\n30000,2000\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-trace", trace, "-cc", "pion,gbrcc-pion", "-sweep", "beta=10,50", "-duration", "15s", "-out", dir, "-seeds"}
+	args := []string{"-trace", trace, "-cc", "pion,gbrcc-pion", "-sweep", "safety=0.8,0.9", "-duration", "15s", "-out", dir, "-seeds"}
 	if _, err := bench(t, append(args, "1")...); err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func TestStackClasses(t *testing.T) {
 	}{
 		{[]string{"-scenarios", "applimited,telemetry", "-cc", "gcc,pion-leaky"}, "const step trace backhaul rmcat"},
 		{[]string{"-scenarios", "const-3", "-cc", "pion,pions"}, "gbrcc-pion"},
-		{[]string{"-scenarios", "const-3", "-cc", "pion,pion-leaky", "-set", "beta=1"}, "no algorithm"},
-		{[]string{"-scenarios", "const-3", "-cc", "gbrcc-pion", "-set", "beta=-1"}, "Beta"},
+		{[]string{"-scenarios", "const-3", "-cc", "pion,pion-leaky", "-set", "safety=1"}, "no algorithm"},
+		{[]string{"-scenarios", "const-3", "-cc", "gbrcc-pion", "-set", "safety=-1"}, "Safety"},
 	} {
 		if _, err := bench(t, c.args...); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: %v, want one line with %q", c.args, err, c.want)
@@ -127,7 +127,7 @@ func TestStackClasses(t *testing.T) {
 	}
 	// The report has holes where nothing was run.
 	dir := t.TempDir()
-	if _, err := bench(t, "-scenarios", "applimited-1,const-3", "-cc", "pion,gbrcc-pion,fixed", "-sweep", "beta=10,50", "-duration", "15s", "-out", dir); err != nil {
+	if _, err := bench(t, "-scenarios", "applimited-1,const-3", "-cc", "pion,gbrcc-pion,fixed", "-sweep", "safety=0.8,0.9", "-duration", "15s", "-out", dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, data := parseReport(t, dir); len(data.Curves) != 1 || len(data.Time) != 2 || len(data.Time[0].Capacity) != 150 {

@@ -80,7 +80,7 @@ func afterLines(ctx context.Context, cancel func(), path string, n int) {
 // Interrupted and gone on with, a benchmark leaves the same bytes as one that
 // was left alone, and runs nothing twice.
 func TestResume(t *testing.T) {
-	args := []string{"-scenarios", "const-3,step-3-1-3", "-cc", "gbrcc,gcc", "-sweep", "beta=10,50", "-seeds", "2", "-duration", "15s"}
+	args := []string{"-scenarios", "const-3,step-3-1-3", "-cc", "seed,gcc", "-sweep", "beta=10,50", "-seeds", "2", "-duration", "15s"}
 	whole := t.TempDir()
 	printed, err := bench(t, append(args, "-out", whole)...)
 	if err != nil {

@@ -32,7 +32,7 @@ var (
 // own connection. What the browser says must be what the model says.
 func TestReceiverAgainstChromium(t *testing.T) {
 	dir := artefacts(t)
-	ctx := openPage(t)
+	ctx := openPage(t, receiverPage)
 	all := scripts()
 	var chosen []script
 	for _, s := range all {

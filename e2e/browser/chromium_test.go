@@ -21,7 +21,7 @@ import (
 )
 
 //go:embed page.html
-var page string
+var receiverPage string
 
 // executables in the order in which they are tried; the wrapper that Debian has
 // in the path adds flags of its own.
@@ -43,8 +43,8 @@ func executable(t *testing.T) string {
 	return ""
 }
 
-// openPage starts a browser with our page. It ends with the test.
-func openPage(t *testing.T) context.Context {
+// openPage starts a browser with a page of ours. It ends with the test.
+func openPage(t *testing.T, page string) context.Context {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

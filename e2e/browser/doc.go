@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// Package browser compares package qoe's Receiver with a real one: headless
-// Chromium. It consists of tests; those that need the browser have the build
-// tag browser (make browser).
+// Package browser compares package qoe's Receiver and package gcc with what is
+// in headless Chromium. It consists of tests; those that need the browser have
+// the build tag browser (make browser).
+//
+// # The receiver
 //
 //	script ─► Pion sender ─► UDP on loopback ─► Chromium: decode, <video>, getStats
 //	             ▲   │                               │               │
@@ -31,13 +33,40 @@
 // One comparison is stored in testdata. The model is held against it without a
 // browser, and closer; -record stores a new one:
 //
-//	go test -tags browser ./e2e/browser -run Chromium -args -record
+//	go test -tags browser ./e2e/browser -run Receiver -args -record
+//
+// # The estimator
+//
+//	Chromium, or a Pion sender        relay: cell.Wire, in real time         Pion
+//	with our estimator          ─UDP─► rate, queue, loss, jitter, 25 ms ─UDP─► receiver
+//	        ▲                                        │ arrivals                │
+//	        └───── 25 ms ◄── transport feedback ◄────┴── their times ◄─────────┘
+//
+// libwebrtc's congestion control in Chromium and ours go through the same
+// courses of a bottleneck, all at once. Compared are where estimate and received
+// rate settle and how long it takes to get near. Chromium films noise of 320x240
+// that fills any target up to 5 Mbit/s; the Pion sender has the encoder of
+// e2e/media with the same cap. That one follows a target faster than libvpx, so
+// that the first seconds of what arrives differ.
+//
+// The receiver reports when packets left the emulated link, and they entered it
+// when the kernel got them: a busy machine delays feedback, but does not look like
+// congestion. The receiver asks for no repairs, see sink.
+//
+// Linux only, for those times. A table, curves by the second and pictures are
+// left behind as gcc.md and gcc-*.svg. make browser has one run of each course,
+// half as wide again in its tolerances, and two more of a course that is beyond
+// them; then, and with -runs 3 (make evidence), medians are compared. The Pion
+// sender's pacer has libwebrtc's bursts and not our default, see pacerBurst.
 //
 // Files: vp8_test.go (the video), script_test.go (arrivals), sender_test.go (the
 // Pion side), replay_test.go (the Receiver's side), verdict_test.go (tolerances,
 // table), recording_test.go (the stored comparison), chromium_test.go and
-// page.html (the browser's side), browser_test.go (the comparison).
+// page.html (the browser's side), browser_test.go (the comparison). Of the
+// estimator: shape_test.go (courses, tolerances, table), relay_linux_test.go (the
+// path), sendside_linux_test.go and sender.html (both senders, the receiver),
+// gcc_linux_test.go (the comparison).
 //
-// Times are since the start of a script; sizes are bytes. Of all this only the
-// sender is used by several goroutines, and it has a lock.
+// Times are since the start of a script; sizes are bytes. Of all this only
+// sender, relay and sink are used by several goroutines, and they have locks.
 package browser

@@ -28,6 +28,8 @@ type bsrState struct {
 	retxAt     int64        // when retxBSR-Timer expires
 
 	ideal idealBSR
+	// eager is SharedConfig.EagerRequests.
+	eager bool
 }
 
 // ce is the BSR of one transport block; the zero value is none.
@@ -75,6 +77,9 @@ func (s *bsrState) fill(k int64, size, bytes int, report bool) (data int, c ce, 
 		}
 		return data, ce{}, size - header - data
 	}
+	if s.eager {
+		return s.fillEagerly(size-header-s.sizes.ce(), bytes)
+	}
 	if room := size - header; bytes <= room {
 		// Everything goes: pending reports are cancelled, a spare two bytes
 		// tell the base station so.
@@ -105,6 +110,29 @@ func (s *bsrState) fill(k int64, size, bytes int, report bool) (data int, c ce, 
 		s.retxAt = k + s.retx
 	}
 	return data, c, padding
+}
+
+// fillEagerly is fill where every block ends with a report, of nothing, too.
+func (s *bsrState) fillEagerly(room, bytes int) (data int, c ce, padding int) {
+	s.regular = diag.TriggerUnknown
+	data = min(bytes, room)
+	return data, s.eagerCE(bytes - data), room - data
+}
+
+// eagerCE is such a report of what a block leaves.
+func (s *bsrState) eagerCE(left int) ce {
+	if left == 0 {
+		return ce{trigger: diag.TriggerPadding}
+	}
+	return ce{trigger: diag.TriggerPeriodic, index: s.sizes.index(left)}
+}
+
+// asked notes that a request goes out in slot k. By the standard it goes out
+// again until there is a grant.
+func (s *bsrState) asked(k int64) {
+	if s.eager {
+		s.regular, s.retxAt = diag.TriggerUnknown, k+s.retx
+	}
 }
 
 // idealBSR is how the phones of the reference simulator report: outside of

@@ -46,8 +46,8 @@ type station struct {
 	reportTTIs int64
 	// requestTTIs is the same for scheduling requests.
 	requestTTIs int64
-	// lead is how long before it is on air the phone fills a block; requests go
-	// out beside blocks then.
+	// lead is how long before it is on air the phone fills a block or makes a
+	// request; requests go out beside blocks then.
 	lead    int64
 	srGrant int
 	sizes   sizes
@@ -62,9 +62,10 @@ type station struct {
 	saved   [carriers]int // capacity too small for a block, see minTB
 	// greedy takes the phone for one that has data without end.
 	greedy bool
-	// trusting is SharedConfig.TrustReports.
-	trusting bool
-	ideal    heldReport // SharedConfig.IdealBSR
+	// trusting takes a report as it is, without deducting what was granted since
+	// the phone made it; eager is SharedConfig.EagerRequests.
+	trusting, eager bool
+	ideal           heldReport // SharedConfig.IdealBSR
 }
 
 // idle says that the scheduler has nothing to do until the phone speaks.
@@ -144,6 +145,8 @@ const (
 	anything = 1 << 24
 	// trustedExtra is what the reference adds to a report.
 	trustedExtra = 8
+	// eagerRequest is what it takes for the newest report on a request.
+	eagerRequest = 12
 )
 
 // grant gives a block in slot air, which comes off what the phone needs.
@@ -176,6 +179,10 @@ func (b *station) on(r report, k int64) {
 		if r.waiting >= 0 {
 			b.ideal.waiting, b.ideal.fresh = r.waiting, true
 		}
+		return
+	}
+	if b.eager && r.sr {
+		b.pending = eagerRequest
 		return
 	}
 	if b.trusting && r.ce.present() {

@@ -39,11 +39,14 @@ type harq struct {
 	frame  *frame
 	report int64 // slots until the base station knows of an error
 	bler   float64
-	rng    *rand.Rand
-	blocks ring[block]
-	popped int64        // blocks handed on, numbers those in the ring
-	again  repeats      // which block a slot repeats
-	onAir  ring[queued] // packets of blocks, in order
+	// wideBLER, when not 0, is that of blocks with more than wideRBs.
+	wideBLER float64
+	wideRBs  int
+	rng      *rand.Rand
+	blocks   ring[block]
+	popped   int64        // blocks handed on, numbers those in the ring
+	again    repeats      // which block a slot repeats
+	onAir    ring[queued] // packets of blocks, in order
 
 	rlc     RLCConfig
 	rlcRNG  *rand.Rand
@@ -117,6 +120,9 @@ func (h *harq) send(k, number int64) bool {
 		return false
 	}
 	p := h.bler
+	if h.wideBLER > 0 && b.rbs > h.wideRBs {
+		p = h.wideBLER
+	}
 	for range b.sent - 1 {
 		p /= 10 // gain of combining
 	}

@@ -25,6 +25,10 @@ type Link struct {
 	// up to 20; none. FadeTau is how long it lasts; 200 ms.
 	FadeSigma float64
 	FadeTau   time.Duration
+	// WideBLER is, when not 0, the block error rate of first transmissions over
+	// more than 7/8 of the RBs, up to 1, in the place of Config.BLER: the phone's
+	// power is spread thinner there.
+	WideBLER float64
 }
 
 // Numbers of the SNR of a phone at a distance: TS 36.101 6.2.2 (power class 3),
@@ -70,6 +74,8 @@ func (l Link) validate() error {
 		return bad("distance of %v m", l.Distance)
 	case !(l.FadeSigma >= 0 && l.FadeSigma <= 20):
 		return bad("fading of %v dB is not within 0..20", l.FadeSigma)
+	case !(l.WideBLER >= 0 && l.WideBLER <= 1):
+		return bad("BLER %v of wide blocks", l.WideBLER)
 	case l.FadeTau < 0 || l.FadeSigma > 0 && l.FadeTau < tti || l.FadeTau > time.Hour:
 		return bad("fading over %v", l.FadeTau)
 	}

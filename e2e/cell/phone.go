@@ -282,6 +282,9 @@ func (c *Phone) send(k int64) {
 		c.station.hear(report{at: k + c.station.reportTTIs, air: k, waiting: c.bsr.rounded(waiting)})
 	}
 	lead := c.station.lead
+	if lead > 0 {
+		c.request(k + lead)
+	}
 	c.fillAll(k, k+lead)
 	if !c.frame.up(k) {
 		return
@@ -293,12 +296,21 @@ func (c *Phone) send(k int64) {
 			c.transmit(k, number)
 		}
 	}
-	free := !busy && k >= c.station.granted || lead > 0
-	if free && c.bsr.wantsSR(k, c.frame.since(k)) && !c.air.off(k) {
-		c.stats.SRs++
-		c.station.hear(report{at: k + c.station.requestTTIs, air: k, sr: true, waiting: -1})
+	if lead == 0 && !busy && k >= c.station.granted {
+		c.request(k)
 	}
 	c.deliver(c.begin(k + 1))
+}
+
+// request makes a scheduling request for slot air, if there is need of one and an
+// occasion.
+func (c *Phone) request(air int64) {
+	if !c.frame.up(air) || !c.bsr.wantsSR(air, c.frame.since(air)) || c.air.off(air) {
+		return
+	}
+	c.bsr.asked(air)
+	c.stats.SRs++
+	c.station.hear(report{at: air + c.station.requestTTIs, air: air, sr: true, waiting: -1})
 }
 
 // otherApps puts their packets in that came up since the TTI before.
@@ -359,6 +371,9 @@ func (c *Phone) transmit(k, number int64) {
 		c.harq.repeat(k, number)
 		return
 	default:
+		if c.bsr.eager {
+			b.report = reportOf(k, c.bsr.eagerCE(c.phone.bytes+c.harq.ready))
+		}
 		c.stats.Retransmissions++
 		c.log.onRetx(c.begin(k+1), k, b)
 	}

@@ -132,7 +132,11 @@ func (s *Shared) retransmissions(air int64) (free int) {
 		if n < 0 {
 			continue
 		}
-		if rbs := u.harq.block(n).rbs; rbs <= free {
+		rbs := u.harq.block(n).rbs
+		if s.cfg.LoneRepeats {
+			rbs = s.cfg.RBs
+		}
+		if rbs <= free {
 			free -= rbs
 		} else {
 			u.harq.postpone(air, n)

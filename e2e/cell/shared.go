@@ -32,9 +32,9 @@ type SharedConfig struct {
 	// RequestTTIs is from a scheduling request on air to the scheduler;
 	// ReportTTIs.
 	RequestTTIs int
-	// FillTTIs is how long before it is on air a phone fills a block, below
-	// GrantTTIs; 0. With more, scheduling requests go out beside blocks, as in
-	// ns-3's NR module.
+	// FillTTIs is how long before it is on air a phone fills a block or makes a
+	// scheduling request, below GrantTTIs; 0. With more, requests go out beside
+	// blocks, as in ns-3's NR module.
 	FillTTIs int
 
 	// Phones are those that packets are sent through.
@@ -45,12 +45,19 @@ type SharedConfig struct {
 	// IdealBSR has all phones report as those of ns-3's LTE module do: beside
 	// the blocks and without scheduling requests, in each slot with news. The
 	// base station reads the newest report every BSRPeriod, and at once after
-	// one of nothing. For comparisons with that.
+	// one of nothing. It takes a report as it is, without deducting what it
+	// granted since the phone made it. For comparisons with that.
 	IdealBSR bool
-	// TrustReports has the base station take a report as it is, without
-	// deducting what it granted since the phone made it, as ns-3's modules do.
-	// IdealBSR includes it.
-	TrustReports bool
+	// EagerRequests has all phones ask as those of ns-3's NR module do: every
+	// block has a report, of nothing, too, and when a packet comes after a block
+	// that took everything there is a request, whatever has been granted since.
+	// The base station takes a report as it is, as with IdealBSR, and a request
+	// for a report of 12 bytes, even where it knew of more. For comparisons with
+	// that.
+	EagerRequests bool
+	// LoneRepeats gives a retransmission its slot alone, however small it is, as
+	// in that module.
+	LoneRepeats bool
 	// Observe, when not nil, is told of every grant and report.
 	Observe func(Decision)
 }
@@ -205,8 +212,10 @@ func (s *Shared) add(p PhoneConfig, background *UserConfig, bits *bitTable, seed
 		link:  newRadioLink(p.Link, bits, s.frame, stream(seedFading)),
 	}
 	u.air.shared = true
+	u.harq.wideBLER, u.harq.wideRBs = p.Link.WideBLER, s.cfg.RBs*7/8
 	u.station.requestTTIs, u.station.lead = int64(s.cfg.RequestTTIs), int64(s.cfg.FillTTIs)
-	u.station.trusting = s.cfg.TrustReports || s.cfg.IdealBSR
+	u.station.trusting = s.cfg.IdealBSR || s.cfg.EagerRequests
+	u.station.eager, u.bsr.eager = s.cfg.EagerRequests, s.cfg.EagerRequests
 	if s.cfg.IdealBSR {
 		u.station.ideal = heldReport{on: true, period: u.bsr.period}
 		u.bsr.ideal = idealBSR{on: true, again: s.frame.slots(idealAgain), againAt: 1 << 62}

@@ -223,6 +223,7 @@ func TestSharedKeepsTheBooks(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 95))
 		cfg := SharedConfig{
 			Seed: seed, Radio: Radio(rng.IntN(4)), Scheduler: Scheduler(rng.IntN(5)), RBs: []int{6, 25, 50, 100}[rng.IntN(4)], IdealBSR: rng.IntN(4) == 0, FillTTIs: rng.IntN(3),
+			EagerRequests: seed%3 == 1, LoneRepeats: seed%4 == 1,
 		}
 		for range 1 + rng.IntN(3) {
 			p := PhoneConfig{Config: richConfig(rng), Link: Link{Distance: 50 + 400*rng.Float64(), FadeSigma: 6 * rng.Float64()}}
@@ -292,6 +293,7 @@ func TestSharedConfigErrors(t *testing.T) {
 		"MCS 29":             func(c *SharedConfig) { c.Phones[0].Link.MCS = 29 },
 		"SNR of NaN":         func(c *SharedConfig) { c.Phones[0].Link.SNR = math.NaN() },
 		"distance of -1":     func(c *SharedConfig) { c.Phones[0].Link.Distance = -1 },
+		"BLER 1.5 of wide":   func(c *SharedConfig) { c.Phones[0].Link.WideBLER = 1.5 },
 		"fading of 21":       func(c *SharedConfig) { c.Phones[0].Link.FadeSigma = 21 },
 		"second carrier":     func(c *SharedConfig) { c.Phones[0].Second = Constant(1e6) },
 		"buffer of -1":       func(c *SharedConfig) { c.Phones[0].BufferBytes = -1 },

@@ -71,7 +71,7 @@ func (u UserConfig) validate() error {
 		return bad("traffic of %d packets of %d bytes", u.Burst, u.PacketBytes)
 	case u.On < tti || u.On > time.Hour || u.Off < tti || u.Off > time.Hour:
 		return bad("traffic on for %v and off for %v", u.On, u.Off)
-	case u.FileBytes < 1 || u.FileBytes > 1<<40 || u.Think < tti || u.Think > time.Hour:
+	case u.FileBytes < 1 || u.FileBytes > 1<<30 || u.Think < tti || u.Think > time.Hour:
 		return bad("files of %d bytes every %v", u.FileBytes, u.Think)
 	case u.FPS < 1 || u.FPS > 240:
 		return bad("%d frames a second", u.FPS)

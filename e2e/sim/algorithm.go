@@ -34,6 +34,9 @@ type budgeter interface {
 	frameBudget(now time.Time) (bytes int, ok bool)
 }
 
+// burster is an algorithm whose pacer may run further ahead than usual.
+type burster interface{ burst() time.Duration }
+
 // prober is an algorithm that wants bursts sent to measure the path.
 type prober interface {
 	NextProbe() (gcc.ProbeCluster, bool)
@@ -55,33 +58,41 @@ type Params struct {
 }
 
 // Algorithms lists the names that New knows.
-func Algorithms() []string { return []string{"gbrcc", "seed", "gcc", "fixed", "causal", "oracle"} }
+func Algorithms() []string {
+	return append(gbrNames(), "gcc", "gcc-burst", "fixed", "causal", "oracle")
+}
+
+// withBudget is GBR-CC with an encoder that obeys its frame budget to the byte
+// and at once; "gbrcc" has one that follows the rate, as late as the scenario's
+// is.
+const withBudget = "gbrcc-budget"
+
+// gbrNames are the algorithms of package gbr.
+func gbrNames() []string {
+	var names []string
+	for _, a := range gbr.Algorithms() {
+		names = append(names, a.String())
+		if a == gbr.Default {
+			names = append(names, withBudget)
+		}
+	}
+
+	return names
+}
 
 // newAlgorithm makes an algorithm by name.
 func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
+	if slices.Contains(gbrNames(), name) {
+		return newEstimator(name, l, p)
+	}
 	switch name {
-	case "gbrcc", "seed":
-		cfg := p.GBR
-		alg, err := gbr.AlgorithmByName(name)
-		if err != nil {
-			return nil, err
-		}
-		cfg.Algorithm = alg
-		cfg.StartBps, cfg.MinBps, cfg.MaxBps = l.StartBps, l.MinBps, l.MaxBps
+	case "gcc", "gcc-burst":
 		outer, err := newGCC(l)
 		if err != nil {
 			return nil, err
 		}
-		est, err := gbr.NewEstimator(outer, cfg)
-		if err != nil {
-			return nil, err
-		}
-
-		return estimator{est}, nil
-	case "gcc":
-		outer, err := newGCC(l)
-		if err != nil {
-			return nil, err
+		if name == "gcc-burst" {
+			return inBursts{endToEnd{outer}}, nil
 		}
 
 		return endToEnd{outer}, nil
@@ -116,6 +127,39 @@ func newGCC(l Limits) (*gcc.Controller, error) {
 	return gcc.New(gcc.Config{StartBps: l.StartBps, MinBps: l.MinBps, MaxBps: l.MaxBps})
 }
 
+func newEstimator(name string, l Limits, p Params) (Algorithm, error) {
+	alg, err := gbr.AlgorithmByName(strings.TrimSuffix(name, "-budget"))
+	if err != nil {
+		return nil, err
+	}
+	cfg := p.GBR
+	cfg.Algorithm = alg
+	cfg.StartBps, cfg.MinBps, cfg.MaxBps = l.StartBps, l.MinBps, l.MaxBps
+	outer, err := newGCC(l)
+	if err != nil {
+		return nil, err
+	}
+	est, err := gbr.NewEstimator(outer, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if name == withBudget {
+		return budgeted{estimator{est}}, nil
+	}
+
+	return estimator{est}, nil
+}
+
+// budgeted is GBR-CC whose frames obey FrameBudget.
+type budgeted struct{ estimator }
+
+func (b budgeted) frameBudget(now time.Time) (int, bool) {
+	room, ok := b.FrameBudget(now)
+	packets := room/(maxPayload+headerBytes) + 1
+
+	return max(minBudget, room-packets*headerBytes), ok
+}
+
 // estimator is GBR-CC.
 type estimator struct{ *gbr.Estimator }
 
@@ -135,6 +179,15 @@ func (g endToEnd) Rates() Rates {
 
 	return Rates{e.BitrateBps, e.PacingBps}
 }
+
+// inBursts is GCC with libwebrtc's pacer, which lets a frame go in one burst. It
+// leaves the delay detector one group of packets a frame, and with it a longer
+// memory: against jitter it keeps a higher rate, and it notices a falling link
+// later.
+type inBursts struct{ endToEnd }
+
+// burst is libwebrtc's. goog_cc: PacingController, burst interval.
+func (inBursts) burst() time.Duration { return 40 * time.Millisecond }
 
 // fixed never changes its mind.
 type fixed int

@@ -130,7 +130,11 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	}
 	c.budget, _ = c.alg.(budgeter)
 	c.prober, _ = c.alg.(prober)
-	if c.pacer, err = pacing.New[outgoing](pacing.Config{MaxQueue: maxPacerQueue}); err != nil {
+	pacer := pacing.Config{MaxQueue: maxPacerQueue}
+	if b, ok := c.alg.(burster); ok {
+		pacer.Burst = b.burst()
+	}
+	if c.pacer, err = pacing.New[outgoing](pacer); err != nil {
 		return nil, err
 	}
 	c.pacer.AllowPadding(true) // RTX is negotiated

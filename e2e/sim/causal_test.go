@@ -10,8 +10,9 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
-// Knowing the past at once is worth half as much goodput again against a real
-// controller, at its latency, and costs latency against knowing the future.
+// Knowing the past at once is worth goodput and latency against a controller
+// that has it late and whose encoder follows a rate, and costs latency against
+// knowing the future.
 func TestCausalIsBetween(t *testing.T) {
 	var theirs, bound, more, excess, share []float64
 	for seed := uint64(1); seed <= 5; seed++ {
@@ -27,8 +28,8 @@ func TestCausalIsBetween(t *testing.T) {
 	for _, s := range [][]float64{theirs, bound, more, excess, share} {
 		slices.Sort(s)
 	}
-	within(t, "goodput against gbrcc", more[2], 1.5, 0.2, "x")
-	within(t, "playout p50 less than that of gbrcc", theirs[2]-bound[2], 0, 10, "ms")
+	within(t, "goodput against gbrcc", more[2], 1.13, 0.12, "x")
+	within(t, "playout p50 less than that of gbrcc", theirs[2]-bound[2], 18, 12, "ms")
 	within(t, "playout p50 beyond the clairvoyant's at the same goodput", excess[2], 20, 12, "ms")
 	within(t, "goodput against the clairvoyant", share[2], 0.93, 0.06, "x")
 }

@@ -187,17 +187,18 @@ func medians(t *testing.T, name, cc string) (goodput, playout float64) {
 func TestSignalIsWorthIt(t *testing.T) {
 	ours, ourDelay := medians(t, "synth-lte", "gbrcc")
 	theirs, _ := medians(t, "synth-lte", "gcc")
-	within(t, "goodput against GCC", ours/theirs, 2, 0.5, "x")
+	within(t, "goodput against GCC", ours/theirs, 2.7, 0.5, "x")
 	within(t, "playout p50", ourDelay, 130, 35, "ms")
 }
 
-// A constant link is filled and not overfilled, at any rate.
+// A constant link is filled and not overfilled, at any rate: an encoder that
+// follows a rate, whose frames vary, leaves a fifth.
 func TestConstantLinks(t *testing.T) {
 	for _, mbps := range []float64{1, 3, 8} {
 		sc := scenario(t, "const-3", 40*time.Second)
 		sc.Trace = func(uint64, time.Duration) cell.Trace { return cell.Constant(int(mbps * 1e6)) }
 		r := run(t, sc, "gbrcc", 1, sim.Options{})
-		within(t, fmt.Sprintf("utilization of %g Mbit/s", mbps), r.Utilization, 0.83, 0.06, "")
+		within(t, fmt.Sprintf("utilization of %g Mbit/s", mbps), r.Utilization, 0.78, 0.06, "")
 		within(t, fmt.Sprintf("playout p95 at %g Mbit/s", mbps), r.PlayoutP95, 110, 30, "ms")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/gcc"
+	"github.com/gbrcc/gbrcc/interceptor"
 	"github.com/gbrcc/gbrcc/modemlink/source"
 )
 
@@ -61,18 +62,45 @@ type decisions struct {
 }
 
 func newDecisions(o *options) (*decisions, error) {
-	d := &decisions{o: o, first: true}
+	own := *o // what a log says is for that log
+	d := &decisions{o: &own, first: true}
 	d.recorded.mode = gbr.OuterOnly.String()
 	d.replayed.mode = d.recorded.mode
+
+	return d, d.restart()
+}
+
+// restart makes a new estimator from the options.
+func (d *decisions) restart() error {
+	o := d.o
 	outer, err := gcc.New(gcc.Config{MinBps: o.bounds[0], StartBps: o.bounds[1], MaxBps: o.bounds[2], Recorder: d})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.est, err = gbr.NewEstimator(outer, gbr.Config{
-		Algorithm: o.algorithm, MinBps: o.bounds[0], StartBps: o.bounds[1], MaxBps: o.bounds[2], Recorder: d,
+		Algorithm: o.algorithm, Preset: o.preset, MinBps: o.bounds[0], StartBps: o.bounds[1], MaxBps: o.bounds[2], Recorder: d,
 	})
 
-	return d, err
+	return err
+}
+
+// configured follows a configuration of the recorded run, unless another one was
+// asked for. An outer loop of the application's own is not known here: package
+// gcc's stands in.
+func (d *decisions) configured(ev interceptor.ConfiguredEvent, at time.Duration) error {
+	if d.o.steered {
+		return nil
+	}
+	a, err := gbr.AlgorithmByName(ev.Algorithm)
+	if err != nil {
+		return err
+	}
+	if d.est != nil && d.packets > 0 {
+		d.input(at)
+	}
+	d.o.algorithm, d.o.preset, d.o.bounds = a, ev.Preset, [...]int{ev.MinBps, ev.StartBps, ev.MaxBps}
+
+	return d.restart()
 }
 
 // Record implements gcc.Recorder for the new estimator.
@@ -96,6 +124,11 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 	}
 	var err error
 	switch l.Name {
+	case (interceptor.ConfiguredEvent{}).EventName():
+		var ev interceptor.ConfiguredEvent
+		if err = unpack(l, &ev); err == nil {
+			err = d.configured(ev, at)
+		}
 	case (gbr.PacketSentEvent{}).EventName():
 		var ev gbr.PacketSentEvent
 		if err = unpack(l, &ev); err == nil {

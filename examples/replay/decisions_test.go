@@ -4,10 +4,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	pion "github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/twcc"
+	"github.com/pion/rtp"
 
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/gcc"
@@ -92,7 +98,7 @@ func TestDecisions(t *testing.T) {
 		t.Errorf("late timers: %+v", late)
 	}
 	r := execute(t, "-decisions", "-bounds", "100000,300000,600000", path)
-	if r.status != 0 || !strings.Contains(r.out, "1 times different") || !strings.Contains(r.out, "recorded dual 1.") {
+	if r.status != 0 || !strings.Contains(r.out, "1 times different") || !strings.Contains(r.out, "recorded dual 30.000 Mbit/s, now dual 0.") {
 		t.Errorf("other bounds: %+v", r)
 	}
 	r = execute(t, "-decisions", "-cc", "seed", path)
@@ -135,5 +141,77 @@ func TestDecisionsNeedsAnEventLog(t *testing.T) {
 		if r.status != 1 || r.out != "" || strings.Count(r.errors, "\n") != 1 || !strings.Contains(r.errors, want) {
 			t.Errorf("%+v, want %q", r, want)
 		}
+	}
+}
+
+// The log of an application's Estimator tells how it was configured, also when
+// that changed in mid call: it is run again to the same decisions without being
+// told.
+func TestDecisionsOfAnEstimator(t *testing.T) {
+	var out bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		e, err := interceptor.NewEstimator(interceptor.WithBitrateBounds(200_000, 500_000, 3_000_000),
+			interceptor.WithPreset("broadcast"), interceptor.WithEventWriter(&out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := twcc.NewRecorder(1)
+		start := time.Now()
+		w := e.AddStream(&pion.StreamInfo{
+			SSRC: 1, MimeType: "video/VP8", RTPHeaderExtensions: []pion.RTPHeaderExtension{
+				{URI: "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01", ID: 5},
+			},
+		}, pion.RTPWriterFunc(func(h *rtp.Header, payload []byte, _ pion.Attributes) (int, error) {
+			rec.Record(1, binary.BigEndian.Uint16(h.GetExtension(5)), 1e9+time.Since(start).Microseconds()+25_000)
+
+			return h.MarshalSize() + len(payload), nil
+		}))
+		seq := uint16(0)
+		for i := range 1600 { // 8 s
+			if i == 800 {
+				if err := e.Switch(interceptor.WithAlgorithm(gbr.Seed), interceptor.WithBitrateBounds(100_000, 300_000, 2_000_000)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i%7 == 0 {
+				for left := e.GetTargetBitrate() / 8 / 29; left > 0; left -= 1200 {
+					h := &rtp.Header{Version: 2, SSRC: 1, SequenceNumber: seq, Timestamp: uint32(i)}
+					seq++
+					if _, err := w.Write(h, make([]byte, min(1200, left)), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			time.Sleep(5 * time.Millisecond)
+			if i < 1000 || i > 1200 {
+				granted := 2000
+				if i%400 > 300 {
+					granted = 200
+				}
+				e.PushSample(gbr.Sample{At: time.Now().Add(-3 * time.Millisecond), Window: 5 * time.Millisecond, Granted: granted, Reported: 3000})
+			}
+			if i%10 == 9 {
+				synctest.Wait()
+				if err := e.WriteRTCP(rec.BuildFeedbackPacket(), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	path := write(t, "estimator.jsonl", out.Bytes())
+	if n := strings.Count(out.String(), `"interceptor:configured"`); n != 2 {
+		t.Errorf("%d configurations in the log, want 2", n)
+	}
+	r := execute(t, "-decisions", path)
+	if r.status != 0 || !strings.Contains(r.out, "the same decisions") || !strings.Contains(r.out, "seed, 100 to 2000 kbit/s") {
+		t.Errorf("status %d\n%s\n%s", r.status, r.out, r.errors)
+	}
+	// Asked for something else, it does something else.
+	r = execute(t, "-decisions", "-cc", "seed", path)
+	if r.status != 0 || strings.Contains(r.out, "the same decisions") {
+		t.Errorf("status %d\n%s\n%s", r.status, r.out, r.errors)
 	}
 }

@@ -53,6 +53,8 @@ type options struct {
 	// Of -decisions: min, start and max in bit/s.
 	bounds    [3]int
 	algorithm gbr.Algorithm
+	preset    string
+	steered   bool // bounds or algorithm were asked for
 	tolerance float64
 }
 
@@ -103,6 +105,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.Visit(func(f *flag.Flag) {
 		if f.Name == "bounds" || f.Name == "cc" || f.Name == "tolerance" {
 			only = f.Name
+			o.steered = o.steered || f.Name != "tolerance"
 		}
 	})
 	switch {

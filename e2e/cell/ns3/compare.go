@@ -32,16 +32,6 @@ type Row struct {
 	Misses []string
 }
 
-// Known are the runs with figures out of their bands, and why. All are NR.
-func Known() map[string]string {
-	const requests = "the reference's phone requests again while a report is unanswered, ours does not: fewer grants on old reports, so a lower ratio"
-	return map[string]string{
-		"nr_self_10": requests,
-		"nr_bg_L5_4": requests,
-		"nr_bg_L5_8": "near the critical load: the queue is half as long here, which is within the spread of the reference's thirds but for its 95th percentile; gentler to every sender alike",
-	}
-}
-
 // Compare runs every set-up of the reference through our cell. The file system
 // is the folder with the reference's files.
 func Compare(fsys fs.FS) ([]Row, error) {

@@ -21,25 +21,31 @@
 // times at which they are sent, the phones' buffers and the figures' definitions.
 // LTE: the reference's phones report beside the blocks and without scheduling
 // requests (cell.SharedConfig.IdealBSR), known to the scheduler 5 ms later; a
-// block is filled 2.2 ms after the scheduler's decision. NR: requests are known
-// at the end of their slot, reports 3 ms after their block (they have to be
-// decoded, and the scheduler runs once in a pattern of 2.5 ms); phones lose an
-// uplink slot of 80 to sounding.
+// block is filled 2.2 ms after the scheduler's decision.
+//
+// NR: requests are known at the end of their slot, reports 3 ms after their block
+// (they have to be decoded, and the scheduler runs once in a pattern of 2.5 ms);
+// a phone fills a block, or makes a request, when it reads the grant, 1 ms ahead;
+// phones lose an uplink slot of 80 to sounding. What sets the reference's ratios
+// is how its phones ask (cell.SharedConfig.EagerRequests): every block has a
+// report, from which nothing is deducted that was granted since, and a request
+// after a block that took everything is taken for 12 bytes in the place of a
+// report of thousands. A retransmission has its slot alone
+// (cell.SharedConfig.LoneRepeats), which makes the queues near the critical load.
 //
 // # What differs, on purpose
 //
-//   - Headers: 5 bytes a block here; there 2, 2 a packet and 1.5 for every
+//   - Headers: of LTE 5 bytes a block here; there 2, 2 a packet and 1.5 for every
 //     further packet in a block. Below 0.5 % of the capacity either way, and
-//     more here for small blocks.
+//     more here for small blocks. Of NR 7 a block here and 4 a packet; there 10,
+//     2 a packet and 1.5 for every further one, and reports that count 4 a packet.
 //   - Arrivals beyond those that the reference's files show are drawn anew: the
 //     ends of runs with more than 8 Mbit/s of others, all of which are
 //     overloaded or have a steady state.
 //   - HARQ errors: LTE's channel has none in these runs; two of NR's phones have,
-//     at the rate that the files show.
-//   - The reference's NR phones request again while a report is unanswered. So
-//     a phone that is alone at 60 % of its capacity, or just beyond its share of
-//     a busy cell, has more grants there on old reports: a higher ratio, which is
-//     less of a signal to be careful. See Known.
+//     at the rates that the files show, for blocks of nearly all RBs and for
+//     others. What is behind them there is that a phone's MCS is that of its last
+//     block, which had fewer RBs with more power each.
 //   - NR's blocks are of 13 symbols there, 12 where somebody sounds, and of 12
 //     here with one RB less.
 //   - Outside of this comparison phones report as phones do, inside of blocks and

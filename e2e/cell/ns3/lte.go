@@ -34,7 +34,7 @@ func lteSetup(name string) setup {
 		return setup{}
 	}
 	return setup{
-		name: name, base: "lte/" + name, mbps: flow[parts[0]], others: others, lengthMs: length[parts[0]],
+		name: name, base: "lte/" + name, mbps: flow[parts[0]], others: others, lengthMs: length[parts[0]], packet: payload + ipUDP,
 		cell: cell.SharedConfig{Scheduler: scheduler, ReportTTIs: 5, GrantTTIs: 4, FillTTIs: 2, IdealBSR: true},
 		// As the reference's grants tell, in all runs without fading.
 		mcs:    []int{22, 14, 18, 14, 12, 12, 14, 14, 18},

@@ -12,7 +12,7 @@ import (
 
 const (
 	payload   = 1200 // bytes of a packet
-	packet    = 1228 // with UDP and IP
+	ipUDP     = 28   // headers of it
 	burst     = 5    // packets
 	trafficAt = 500  // ms, start of all sources
 	warmupMs  = 1500
@@ -24,13 +24,14 @@ type setup struct {
 	mbps       float64 // of the observed flow
 	others     float64 // Mbit/s in all, of flows 1 to 8
 	lengthMs   float64
+	packet     int // bytes in the phone's buffer
 	cell       cell.SharedConfig
 	phone      cell.Config // what is not the same for all set-ups
 	// mcs are of the flows, order is that in which the scheduler knows them.
 	mcs   []int
 	order []int
 	// each sets what is a flow's own.
-	each func(flow int, p *cell.Config)
+	each func(flow int, p *cell.PhoneConfig)
 	// first is when the observed flow sends, path what lies behind the radio.
 	first float64
 	path  time.Duration
@@ -138,7 +139,7 @@ func (s setup) replay(flows map[int]arrivals) (*run, error) {
 		now := at(send.ms - s.early)
 		collect(now)
 		for range send.count {
-			c.Phone(number[send.flow]).Enqueue(now, cell.Packet{Size: packet})
+			c.Phone(number[send.flow]).Enqueue(now, cell.Packet{Size: s.packet})
 		}
 	}
 	collect(at(s.lengthMs))
@@ -152,7 +153,7 @@ func (s setup) cfg() cell.SharedConfig {
 	for _, flow := range s.order {
 		p := cell.PhoneConfig{Link: cell.Link{MCS: s.mcs[flow]}, Config: s.phone}
 		if s.each != nil {
-			s.each(flow, &p.Config)
+			s.each(flow, &p)
 		}
 		p.BufferBytes, p.Telemetry.Off, p.Path.Delay = 1_000_000, true, s.path
 		cfg.Phones = append(cfg.Phones, p)

@@ -22,11 +22,19 @@ func Table(list []Row) string {
 		"|-----|--------|------------|-----------|------|---------------------------|---------------------|---------------|--------|-------------|\n")
 	for _, r := range list {
 		a, o := r.Reference, r.Ours
-		fmt.Fprintf(&b, "| %s | %s | %.3g / %.3g | %.3g / %.3g | %.2f / %.2f | %.3g, %.3g / %.3g, %.3g | %s, %s / %s, %s | %.2f / %.2f | %.1f / %.1f | %s |\n",
-			r.Run, r.Regime, a.Eta, o.Eta, a.Ratio, o.Ratio, a.Load, o.Load, a.SpacingP50, a.SpacingP95, o.SpacingP50, o.SpacingP95,
+		fmt.Fprintf(&b, "| %s | %s | %.3g / %.3g | %.3g / %.3g | %s / %.2f | %.3g, %.3g / %.3g, %.3g | %s, %s / %s, %s | %.2f / %.2f | %.1f / %.1f | %s |\n",
+			r.Run, r.Regime, a.Eta, o.Eta, a.Ratio, o.Ratio, load(a.Load), o.Load, a.SpacingP50, a.SpacingP95, o.SpacingP50, o.SpacingP95,
 			delay(a.DelayP50), delay(a.DelayP95), delay(o.DelayP50), delay(o.DelayP95), a.Rate, o.Rate, a.RateAll, o.RateAll, strings.Join(r.Misses, "; "))
 	}
 	return b.String()
+}
+
+// load is that of the reference, which does not tell it of NR.
+func load(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", v)
 }
 
 // delay is ms, finer where they are few.

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import "math"
+
+const (
+	// capacityRing is the TTIs whose grants are remembered, a power of two.
+	capacityRing = 512
+	// capacityReports bounds the reports that the base station has not read yet.
+	capacityReports = 64
+	// defaultLag is from a report on air to the first transmission that
+	// answers it, in TTIs, until the modem's side has learned it: LTE FDD.
+	defaultLag = 8
+)
+
+// capacity measures what the radio carries: the grants of all TTIs, the empty
+// ones too, in which the base station knew of a backlog. It knows of what the
+// last report said that it could have answered, less what it has granted since.
+//
+//	report  R=9 kB                     R'=0
+//	lag     :<---- 8 TTIs ---->:
+//	grants  . . . . . . . . . . 2 . 3 . 2 . 2 (2) . .
+//	counted                     └────────────┘ └ only if above the mean: it was
+//	                              9 kB / 7 ms    all there was to grant
+//
+// TTIs are ms on the modem's clock.
+type capacity struct {
+	grants [capacityRing]int32
+	newest int64 // TTI in grants
+	done   int64 // newest TTI counted
+
+	reports  [capacityReports]twinReport // not yet answerable; at in TTIs
+	nReports int
+	belief   int64 // bytes that the base station knows to wait
+	lag      int64
+	memory   float64 // TTIs
+	mu       float64 // bytes per TTI, 0 while unknown
+	// quick is mu with a memory of quickMemory, variance that of single TTIs
+	// about mu: a quick mean that far below is a fall, not noise.
+	quick, variance float64
+	noQuickFall     bool
+}
+
+const (
+	quickMemory = 4
+	// fallSigmas is how unlikely a quick mean has to be to be believed at once.
+	// An exponential mean of memory m has the variance of 2 m samples' mean.
+	fallSigmas = 4
+)
+
+// onGrant takes a first transmission; one that is told after its TTI was
+// counted comes too late.
+func (c *capacity) onGrant(tti int64, bytes int) {
+	c.reach(tti)
+	if tti > c.newest-capacityRing {
+		c.grants[tti&(capacityRing-1)] += int32(min(bytes, 1<<24))
+	}
+}
+
+func (c *capacity) reach(tti int64) {
+	if tti-c.newest > capacityRing {
+		c.newest = tti - capacityRing
+	}
+	for c.newest < tti {
+		c.newest++
+		c.grants[c.newest&(capacityRing-1)] = 0
+	}
+}
+
+func (c *capacity) onReport(tti int64, r *twinReport) {
+	if c.nReports == capacityReports {
+		c.nReports = copy(c.reports[:], c.reports[1:])
+	}
+	i := c.nReports
+	for i > 0 && c.reports[i-1].at > tti {
+		c.reports[i] = c.reports[i-1]
+		i--
+	}
+	c.reports[i] = twinReport{at: tti, low: r.low, high: r.high}
+	c.nReports++
+}
+
+// between is what was granted after TTI from until TTI to.
+func (c *capacity) between(from, to int64) (bytes int64) {
+	for m := max(from+1, c.newest-capacityRing+1); m <= min(to, c.newest); m++ {
+		bytes += int64(c.grants[m&(capacityRing-1)])
+	}
+
+	return bytes
+}
+
+// count goes through the TTIs until to, of which all is known.
+func (c *capacity) count(to int64) {
+	c.reach(to)
+	if to-c.done > capacityRing {
+		c.done = to - capacityRing
+	}
+	for m := c.done + 1; m <= to; m++ {
+		for c.nReports > 0 && c.reports[0].at+c.lag <= m {
+			r := c.reports[0]
+			c.nReports = copy(c.reports[:], c.reports[1:c.nReports])
+			c.belief = max(0, max(r.high, r.low)-c.between(r.at, m-1))
+		}
+		c.tti(int64(c.grants[m&(capacityRing-1)]))
+	}
+	c.done = max(c.done, to)
+}
+
+// tti counts one.
+func (c *capacity) tti(granted int64) {
+	if c.belief <= 0 {
+		return
+	}
+	all := granted >= c.belief // there was no more to grant
+	c.belief = max(0, c.belief-max(0, granted-blockHeader))
+	g := float64(granted)
+	if all && g <= c.mu {
+		return
+	}
+	if c.mu == 0 {
+		c.mu, c.quick = g, g
+
+		return
+	}
+	a := 1 - math.Exp(-1/c.memory)
+	d := g - c.mu
+	c.quick += (1 - math.Exp(-1.0/quickMemory)) * (g - c.quick)
+	if fall := c.mu - c.quick; !c.noQuickFall && fall > 0.2*c.mu && fall*fall > fallSigmas*fallSigmas*c.variance/(2*quickMemory) {
+		c.mu = c.quick
+
+		return
+	}
+	c.mu += a * d
+	c.variance += a * (d*d - c.variance)
+}
+
+// handover forgets what the old cell knew.
+func (c *capacity) handover() { c.belief, c.nReports = 0, 0 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import (
+	"time"
+	"unsafe"
+)
+
+// Twin is the queue twin alone, for tests outside of the package.
+type Twin struct {
+	twin
+	epoch   time.Time
+	grants  []twinGrant
+	reports []twinReport
+}
+
+// NewTwin returns one whose clock begins at epoch.
+func NewTwin(epoch time.Time) *Twin { return &Twin{epoch: epoch} }
+
+// OnSent is a packet that was sent.
+func (t *Twin) OnSent(at time.Time, seq int64, size int) { t.onSent(seq, micros(t.epoch, at), size) }
+
+// OnTelemetry is a batch.
+func (t *Twin) OnTelemetry(m Telemetry) {
+	t.grants, t.reports = t.grants[:0], t.reports[:0]
+	for _, g := range m.Grants {
+		t.grants = append(t.grants, twinGrant{micros(t.epoch, g.At), int32(g.Bytes)})
+	}
+	for _, r := range m.Reports {
+		t.reports = append(t.reports, twinReport{micros(t.epoch, r.At), int64(r.Low), int64(r.High)})
+	}
+	t.onBatch(t.grants, t.reports)
+}
+
+// RadioDelay is what the twin says now.
+func (t *Twin) RadioDelay(seq int64) (time.Duration, bool) {
+	d, ok, _ := t.radioDelay(seq)
+
+	return time.Duration(d) * time.Microsecond, ok && t.clock.known()
+}
+
+// GrantLawSize is the memory of Default's state.
+const GrantLawSize = unsafe.Sizeof(grantLaw{})

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gcc"
+	"github.com/gbrcc/gbrcc/qoe"
+)
+
+const (
+	// held bounds the results that wait for telemetry, a power of two.
+	held = 512
+	// batchEvents bounds what one batch of telemetry may bring; more is a source
+	// that is not right.
+	batchEvents = 1024
+)
+
+// grantLaw is Default.
+type grantLaw struct {
+	*shared
+	twin  twin
+	cap   capacity
+	path  path
+	epoch time.Time
+	begun bool
+
+	// held are results whose packets the twin has not seen leave.
+	held     [held]heldResult
+	heldFrom int64
+	heldTo   int64
+	ready    []gcc.PacketResult
+	grants   []twinGrant
+	reports  []twinReport
+
+	// grantAge and reportAge are how old the oldest of a batch were lately, in
+	// µs: what has not been told by then was not there.
+	grantAge, reportAge ageFilter
+	config              RadioConfig
+
+	check     check
+	smoother  *qoe.Smoother
+	ceiling   ceiling
+	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
+	grownAt   time.Time
+	wasActive bool
+	glideFrom float64
+	glideAt   time.Time
+	// offered is what FrameBudget gave and was not seen to leave yet.
+	offered   float64
+	offeredAt time.Time
+	left      float64
+	pacing    int
+	frameAt   time.Time // first packet of the newest frame
+	sentAt    time.Time
+}
+
+// heldResult is a result and when it was told.
+type heldResult struct {
+	gcc.PacketResult
+	at time.Time
+}
+
+func newGrantLaw(s *shared) (*grantLaw, error) {
+	smoother, err := qoe.NewSmoother(qoe.SmootherConfig{Band: s.cfg.Band, Window: s.cfg.RiseWindow, Creep: s.cfg.Creep})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	l := &grantLaw{shared: s, smoother: smoother}
+	l.cap = capacity{lag: defaultLag, memory: s.cfg.CapacityMemory, noQuickFall: s.cfg.Without.Has(QuickFall)}
+	l.ready = make([]gcc.PacketResult, 0, 256)
+	l.grants = make([]twinGrant, 0, 64)
+	l.reports = make([]twinReport, 0, 64)
+
+	return l, nil
+}
+
+func (l *grantLaw) us(now time.Time) int64 {
+	if !l.begun {
+		l.epoch, l.begun = now.Add(-time.Second), true
+	}
+
+	return micros(l.epoch, now)
+}
+
+func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
+	l.outer.OnPacketSent(now, p)
+	l.twin.onSent(p.Seq, l.us(now), p.Size)
+	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
+		l.frameAt = now
+	}
+	l.sentAt = now
+	l.offered = max(0, l.offered-float64(p.Size))
+}
+
+// trusted tells whether the modem's word is to be steered by.
+func (l *grantLaw) trusted() bool {
+	return l.twin.clock.known() && l.cap.mu > 0 && (l.cfg.Without.Has(CrossCheck) || !l.check.bad)
+}
+
+func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
+	for i := range t.Samples {
+		if g, v := l.sample(now, t.Samples[i]); v == verdictUsed {
+			l.gain = g
+		}
+	}
+	if t.Config != nil {
+		l.configure(*t.Config)
+	}
+	us := l.us(now) + l.twin.offset
+	l.grants, l.reports = l.grants[:0], l.reports[:0]
+	known := l.cap.done
+	for _, g := range t.Grants[:min(len(t.Grants), batchEvents)] {
+		if at := l.us(g.At); g.Bytes > 0 && l.plausible(us, at) {
+			l.grants = append(l.grants, twinGrant{at, int32(min(g.Bytes, 1<<20))})
+			known = max(known, nearTTI(at))
+		}
+	}
+	knownReports := int64(math.MinInt64)
+	for _, r := range t.Reports[:min(len(t.Reports), batchEvents)] {
+		if at := l.us(r.At); r.Low >= 0 && l.plausible(us, at) {
+			l.reports = append(l.reports, twinReport{at, int64(min(r.Low, 1<<30)), int64(min(r.High, 1<<30))})
+			knownReports = max(knownReports, nearTTI(at))
+			known = max(known, nearTTI(at))
+		}
+	}
+	if len(l.grants) > 0 {
+		l.grantAge.add(now, us-l.grants[0].at)
+	}
+	if len(l.reports) > 0 {
+		l.reportAge.add(now, us-l.reports[0].at)
+	}
+	late := l.reportAge.get(now) > 40_000
+	if late && len(l.grants) > 0 {
+		// Reports come too late to tell what the base station knows: what has
+		// been in the twin for a lag and a period it does.
+		recent := l.twin.clock.since(l.grants[0].at-l.twin.offset, l.lagUs()+l.config.Period.Microseconds())
+		l.cap.belief = max(0, l.twin.live.backlog-recent)
+	}
+	l.twin.onBatch(l.grants, l.reports)
+	if l.twin.clock.jumped {
+		l.twin.clock.jumped = false
+		l.path.reset()
+		if l.cfg.Recorder != nil {
+			l.cfg.Recorder.Record(now, OffsetEvent{int64(l.twin.clock.best / 1000), l.twin.clock.fit})
+		}
+	}
+	for _, g := range l.grants {
+		l.cap.onGrant(nearTTI(g.at), int(g.bytes))
+	}
+	if !late {
+		for i := range l.reports {
+			l.cap.onReport(nearTTI(l.reports[i].at), &l.reports[i])
+		}
+	}
+	l.count(now, known, knownReports, late)
+	for _, g := range l.grants {
+		l.check.granted += float64(g.bytes)
+	}
+	l.release(now)
+}
+
+func (l *grantLaw) plausible(now, at int64) bool { return at > now-3_000_000 && at < now+1_000_000 }
+
+func (l *grantLaw) lagUs() int64 { return l.cap.lag * 1000 }
+
+// count lets the capacity go through the TTIs that are known.
+func (l *grantLaw) count(now time.Time, known, knownReports int64, late bool) {
+	us := l.us(now) + l.twin.offset
+	if l.grantAge.any {
+		known = max(known, nearTTI(us-l.grantAge.get(now)-2000))
+	}
+	if !late && l.reportAge.any {
+		silent := nearTTI(us - l.reportAge.get(now) - 2000)
+		known = min(known, max(knownReports, silent, l.cap.done)+l.cap.lag)
+	}
+	l.cap.count(known)
+}
+
+func (l *grantLaw) configure(c RadioConfig) {
+	if c.PCI != l.config.PCI && l.config.PCI > 0 && c.PCI > 0 {
+		l.cap.handover()
+	}
+	if lag := c.Lag.Milliseconds(); lag > 0 && lag <= 60 {
+		l.cap.lag = lag
+	}
+	l.config = c
+}
+
+func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
+	before := l.outer.Estimate()
+	l.path.onArrivals(fb.Packets)
+	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
+	if mode != Dual || !l.trusted() || l.cfg.Without.Has(Correction) {
+		l.flush(now)
+		feed(l.outer, now, fb)
+		l.steer(now, before, mode)
+
+		return
+	}
+	fb.DelayHeld = true
+	feed(l.outer, now, fb)
+	for i := range fb.Packets {
+		if !fb.Packets[i].Received {
+			continue
+		}
+		if l.heldTo-l.heldFrom == held {
+			l.heldFrom++
+		}
+		l.held[l.heldTo&(held-1)] = heldResult{fb.Packets[i], now}
+		l.heldTo++
+	}
+	l.release(now)
+	l.steer(now, before, mode)
+}
+
+// release hands those held results to the detector whose packets have left the
+// phone.
+func (l *grantLaw) release(now time.Time) {
+	if l.heldFrom == l.heldTo {
+		return
+	}
+	l.ready = l.ready[:0]
+	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
+		h := &l.held[l.heldFrom&(held-1)]
+		r := h.PacketResult
+		d, ok, gone := l.twin.radioDelay(r.Seq)
+		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
+			l.ready = append(l.ready, r)
+
+			continue
+		}
+		if !ok && !gone && now.Sub(h.at) < l.cfg.HoldDelay {
+			break
+		}
+		if !ok && !gone {
+			// It has arrived, and the modem has not said that it left.
+			l.check.distrust(now)
+		}
+		if !ok {
+			continue // the detector can do without it, a wrong one would alarm it
+		}
+		r.RadioDelay = time.Duration(d) * time.Microsecond
+		l.ready = append(l.ready, r)
+	}
+	if len(l.ready) == 0 {
+		return
+	}
+	l.path.onDelay(now, l.ready)
+	before := l.outer.Estimate()
+	feedDelay(l.outer, now, l.ready)
+	l.judge(now, before)
+}
+
+// flush hands over what is held as it is: nobody will tell.
+func (l *grantLaw) flush(now time.Time) {
+	if l.heldFrom == l.heldTo {
+		return
+	}
+	l.ready = l.ready[:0]
+	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
+		l.ready = append(l.ready, l.held[l.heldFrom&(held-1)].PacketResult)
+	}
+	feedDelay(l.outer, now, l.ready)
+}
+
+// judge looks at what the delay detector made of corrected delays.
+func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
+	after := l.outer.Estimate()
+	if after.BitrateBps < before.BitrateBps {
+		if !l.cfg.Without.Has(PathLaw) && l.ceiling.bps == 0 && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+			// A trend without a queue behind the radio is the correction's
+			// error.
+			l.outer.SetEstimate(now, before.BitrateBps)
+		} else {
+			l.cut(now, before.BitrateBps, after.BitrateBps)
+			l.ceiling.found(now, after.AckedBps)
+		}
+	}
+	if l.cfg.Without.Has(PathLaw) {
+		return
+	}
+	if limit, ok := l.path.limit(now); ok && int(limit) < l.outer.Estimate().BitrateBps {
+		if l.cfg.Recorder != nil {
+			l.cfg.Recorder.Record(now, PathEvent{
+				QueueMs: l.path.queue.Milliseconds(), BottleneckBps: int(l.path.bottleneck),
+				FromBps: l.outer.Estimate().BitrateBps, ToBps: l.clamp(int(limit)),
+			})
+		}
+		l.outer.SetEstimate(now, l.clamp(int(limit)))
+		l.ceiling.found(now, int(l.path.bottleneck))
+	}
+}
+
+func (l *grantLaw) onTimeout(now time.Time, mode Mode) {
+	before := l.outer.Estimate()
+	l.outer.OnTimeout(now)
+	if mode == Dual {
+		l.count(now, l.cap.done, math.MinInt64, l.reportAge.get(now) > 40_000)
+		l.release(now)
+	}
+	l.steer(now, before, mode)
+}
+
+// steer lets the outer loop's rate grow while nothing speaks against it.
+func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
+	if !l.active(mode) {
+		l.handOver(now)
+		l.grownAt = now
+
+		return
+	}
+	l.wasActive = true
+	dt := min(max(now.Sub(l.grownAt), 0), 200*time.Millisecond).Seconds()
+	l.grownAt = now
+	est := l.outer.Estimate()
+	if mode != Dual || l.cfg.Without.Has(FastGrowth) || est.Usage != gcc.UsageNormal ||
+		est.LossBps < est.DelayBps || l.ceiling.limits(now, est) || !l.path.clear(now) {
+		return
+	}
+	acked := max(float64(est.AckedBps), l.path.rate(250*time.Millisecond))
+	if acked == 0 {
+		return
+	}
+	limit := l.cfg.AckedHeadroom*acked + 10_000
+	if rate := float64(est.BitrateBps); rate < limit {
+		l.outer.SetEstimate(now, l.clamp(int(min(limit, rate*math.Pow(l.cfg.Growth, dt)))))
+	}
+}
+
+// handOver leaves the outer loop alone. It goes on from where we are, and comes
+// down from there for a while: it will take longer to see the radio's falls, so
+// it must not be that near to its capacity.
+func (l *grantLaw) handOver(now time.Time) {
+	est := l.outer.Estimate()
+	if l.wasActive {
+		l.wasActive = false
+		mu := l.cap.mu * 8000
+		from := min(float64(est.BitrateBps), max(l.inner, 0.5*mu))
+		l.glideFrom, l.glideAt = from, now
+		l.inner = 0
+		l.path.reset()
+	}
+	if l.glideFrom == 0 {
+		return
+	}
+	t := now.Sub(l.glideAt).Seconds() / l.cfg.Glide.Seconds()
+	to := l.glideFrom * (1 - (1-l.cfg.GlideTo)*min(t, 1))
+	if est.BitrateBps > int(to) {
+		l.outer.SetEstimate(now, l.clamp(int(to)))
+	}
+	if t >= 1 {
+		l.glideFrom = 0
+	}
+}
+
+// nextTimeout is while the base station knows of a backlog and says nothing:
+// that, too, is to be counted.
+func (l *grantLaw) nextTimeout() time.Time { return time.Time{} }
+
+// queue is what waits in the phone now, in bytes.
+func (l *grantLaw) queue(now time.Time) float64 {
+	us := l.us(now)
+	recent := float64(l.twin.clock.since(us, l.lagUs()))
+	old := float64(l.twin.live.backlog+l.twin.waiting()) - recent
+	unknown := us + l.twin.offset - l.twin.live.at
+	if l.grantAge.any {
+		unknown = min(unknown, l.grantAge.get(now))
+	}
+	if l.cfg.Without.Has(Prediction) {
+		unknown = 0
+	}
+	if old <= 0 {
+		return float64(l.twin.live.backlog + l.twin.waiting())
+	}
+
+	return max(0, old-l.cap.mu*float64(max(0, unknown))/1000) + recent
+}
+
+func (l *grantLaw) active(mode Mode) bool {
+	return mode != OuterOnly && l.trusted()
+}
+
+func (l *grantLaw) grows(_ time.Time, mode Mode) bool { return l.active(mode) }
+
+// frameBudget: see Estimator.FrameBudget.
+func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
+	if !l.active(mode) || mode != Dual {
+		return 0, false
+	}
+	if now.Sub(l.offeredAt) > 250*time.Millisecond {
+		l.offered = 0
+	}
+	l.offeredAt = now
+	frame := float64(l.cfg.FrameInterval) / 1e6 // ms
+	b := l.cap.mu*(frame*l.cfg.FrameSafety+float64(l.cfg.FrameStanding)/1e6) - l.queue(now) - l.offered
+	b = max(0, min(b, float64(l.outerRate())/8000*frame))
+	l.offered += b
+
+	return int(b), true
+}
+
+func (l *grantLaw) output(now time.Time, mode Mode) output {
+	est := l.outer.Estimate()
+	o := output{rate: est.BitrateBps, encoder: est.BitrateBps, pacing: est.PacingBps, gain: l.gain}
+	if !l.active(mode) {
+		l.smoother.Reset(o.rate)
+
+		return o
+	}
+	if mode == Dual {
+		l.inner = l.rateNow(now)
+	}
+	if l.inner > 0 {
+		inner := int(l.inner)
+		if l.cfg.Without.Has(Smoothing) {
+			o.encoder = min(o.rate, inner)
+		} else {
+			o.encoder = min(o.rate, l.smoother.Update(now, inner))
+		}
+		o.rate = min(o.rate, inner)
+		mu := l.cap.mu * 8000
+		o.pacing = int(1.2 * float64(o.rate))
+		if !l.cfg.Without.Has(Bursts) {
+			o.pacing = max(o.pacing, int(l.cfg.PacingFactor*mu))
+		}
+		l.pacing = o.pacing
+	}
+
+	return o
+}
+
+// rateNow is the rate for an encoder that does not know the frame budget.
+func (l *grantLaw) rateNow(now time.Time) float64 {
+	frame := float64(l.cfg.FrameInterval) / 1e6
+	next := max(0, min(frame, float64(l.frameAt.Add(l.cfg.FrameInterval).Sub(now))/1e6))
+	left := max(0, l.queue(now)-l.cap.mu*next)
+	// While a frame leaves, what is still to leave of it is not known.
+	if gap := time.Duration(1.5*1250*8/max(1, float64(l.pacing))*1e9) + 2*time.Millisecond; now.Sub(l.sentAt) < gap && now.Sub(l.frameAt) < l.cfg.FrameInterval/2 {
+		left = max(left, l.left)
+	}
+	l.left = left
+	tau := left / max(l.cap.mu, 1)
+	standing := float64(l.cfg.Standing) / 1e6
+	share := l.cfg.Safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
+
+	return max(float64(l.cfg.MinBps), l.cap.mu*8000*max(0.1, share))
+}
+
+// nearTTI is the TTI of a time in µs.
+func nearTTI(us int64) int64 { return (us + 500) / 1000 }
+
+// ageFilter is the largest value lately: it falls by half in 2 s.
+type ageFilter struct {
+	v   float64
+	at  time.Time
+	any bool
+}
+
+func (f *ageFilter) add(now time.Time, v int64) {
+	f.v, f.at, f.any = max(float64(f.get(now)), float64(v), 0), now, true
+}
+
+func (f *ageFilter) get(now time.Time) int64 {
+	if !f.any {
+		return 0
+	}
+
+	return int64(f.v * math.Exp2(-now.Sub(f.at).Seconds()/2))
+}

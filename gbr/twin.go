@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import "time"
+
+const (
+	// twinPackets bounds the packets that the twin remembers, a power of two:
+	// 1.3 s at 18 Mbit/s in packets of 1200 bytes, 10 s at 2 Mbit/s.
+	twinPackets = 2048
+	// twinGrants bounds the grants since the last report.
+	twinGrants = 1024
+	// blockHeader is what a transport block spends on RLC (3) and MAC (2)
+	// headers at the least, bsrHeader what a report in it costs. TS 36.322
+	// 6.2.1.4, TS 36.321 6.1.2.
+	blockHeader, bsrHeader = 5, 2
+	// twinSlack is how far a packet's entry into the phone may be off: the
+	// offset is known to a millisecond or two, and a pacer's clock ticks.
+	twinSlack = 3_000 // µs
+	// maxPacket bounds what is believed of a packet's size.
+	maxPacket = 1 << 17
+	// leftAfter is from the beginning of a TTI to the end of its transmission.
+	leftAfter = 1_000 // µs
+)
+
+// twin runs the phone's queue again: packets in as the sender sent them, grants
+// out as the modem told of them. Each report sets it right: what the phone has
+// and the twin does not know of are other apps' bytes and headers, what the twin
+// has too much of has left.
+//
+//	sent:     p1 p2 p3 . . p4 p5                (own clock)
+//	grants:       g  g  .  g  g  .  g           (modem's clock, less the offset)
+//	reports:   R              R'
+//	checkpoint ┘ -- replay -> └ bin [low, high]: backlog into it; then the
+//	                            grants after R' give the present
+//
+// Reports come later than grants of the same time. So there are two states: the
+// one at the newest report, and the present one, which follows from it by the
+// grants since and is made anew with each report.
+//
+// Times are µs. What was sent enters at its time plus the offset, so that all
+// happens on the modem's clock.
+type twin struct {
+	packets [twinPackets]twinPacket
+	tail    int64 // index of the next packet sent; the ring holds the last ones
+	total   int64 // bytes sent
+	// clock finds what the modem's clock is ahead of the sender's; offset is
+	// what is used.
+	clock  offset
+	offset int64
+
+	grants  [twinGrants]twinGrant // ascending; those since the checkpoint
+	nGrants int
+
+	checkpoint, live twinState
+	// reported is the last report's upper edge, reportedAt its time; 0 before.
+	reported   int64
+	reportedAt int64
+	granted    int64 // of the grants that were moved into the checkpoint since
+	// extra is what reports showed that the twin did not know: other apps and
+	// headers, in bytes since the start, less what it had too much of.
+	extra int64
+}
+
+type twinPacket struct {
+	seq    int64
+	sentAt int64 // sender's clock
+	left   int64 // modem's clock; 0 while not known
+	before int64 // bytes sent before it
+	size   int32
+	ahead  int32 // foreign bytes between the packet before and this one
+}
+
+type twinGrant struct {
+	at    int64
+	bytes int32
+}
+
+// twinState is the queue at a time.
+type twinState struct {
+	at      int64 // of the newest event
+	head    int64 // oldest packet that has not left
+	next    int64 // oldest packet that has not entered
+	used    int64 // of head, and of what is ahead of it, already sent
+	foreign int64 // other apps' bytes behind the last packet
+	backlog int64 // bytes in the queue
+}
+
+func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&(twinPackets-1)] }
+
+// onSent takes a packet as it enters the phone.
+func (t *twin) onSent(seq, at int64, size int) {
+	if size <= 0 {
+		return
+	}
+	if t.tail-t.checkpoint.head >= twinPackets-1 {
+		// Nothing has been heard for that long: what is oldest is let go.
+		t.forget(&t.checkpoint)
+		if t.live.head < t.checkpoint.head {
+			t.forget(&t.live)
+		}
+	}
+	size = min(size, maxPacket)
+	t.clock.onSent(at, size)
+	*t.packet(t.tail) = twinPacket{seq: seq, sentAt: at, before: t.total, size: int32(size)}
+	t.total += int64(size)
+	t.tail++
+}
+
+// forget drops the oldest packet from a state.
+func (t *twin) forget(s *twinState) {
+	if s.head < s.next {
+		p := t.packet(s.head)
+		s.backlog -= int64(p.size) + int64(p.ahead) - s.used
+		s.used = 0
+	} else {
+		s.next++
+	}
+	s.head++
+}
+
+// onBatch takes the grants and reports of one batch, each ascending.
+func (t *twin) onBatch(grants []twinGrant, reports []twinReport) {
+	if t.clock.known() {
+		t.offset = int64(t.clock.best)
+	}
+	first := t.nGrants
+	for _, g := range grants {
+		first = min(first, t.insert(g))
+	}
+	if len(reports) == 0 && first < t.nGrants && t.grants[first].at >= t.live.at {
+		for _, g := range t.grants[first:t.nGrants] {
+			t.serve(&t.live, g)
+		}
+
+		return
+	}
+	for i := range reports {
+		if granted, ok := t.sync(&reports[i]); ok {
+			t.clock.onReport(&reports[i], granted)
+		}
+	}
+	t.live = t.checkpoint
+	for _, g := range t.grants[:t.nGrants] {
+		t.serve(&t.live, g)
+	}
+}
+
+// insert puts a grant in order and returns where; those before the checkpoint
+// are in its report already.
+func (t *twin) insert(g twinGrant) int {
+	if g.at <= t.checkpoint.at {
+		return t.nGrants
+	}
+	if t.nGrants == twinGrants {
+		// No report for that many grants: the checkpoint follows without.
+		t.granted += max(0, int64(t.grants[0].bytes)-blockHeader)
+		t.serve(&t.checkpoint, t.grants[0])
+		t.nGrants = copy(t.grants[:], t.grants[1:])
+	}
+	i := t.nGrants
+	for i > 0 && t.grants[i-1].at > g.at {
+		t.grants[i] = t.grants[i-1]
+		i--
+	}
+	t.grants[i] = g
+	t.nGrants++
+
+	return i
+}
+
+type twinReport struct {
+	at        int64
+	low, high int64 // high -1: no upper edge
+}
+
+// sync moves the checkpoint to a report and sets it right.
+//
+// It returns what was granted since the report before; not ok for a report that
+// is not newer.
+func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
+	if r.at <= t.checkpoint.at && t.reportedAt > 0 {
+		return 0, false
+	}
+	s := &t.checkpoint
+	n := 0
+	granted, t.granted = t.granted, 0
+	for n < t.nGrants && t.grants[n].at <= r.at {
+		granted += max(0, int64(t.grants[n].bytes)-blockHeader)
+		t.serve(s, t.grants[n])
+		n++
+	}
+	t.nGrants = copy(t.grants[:], t.grants[n:t.nGrants])
+	t.admit(s, r.at)
+	s.at = r.at
+	t.reported, t.reportedAt = max(r.high, r.low), r.at
+	if excess := s.backlog - r.high; r.high >= 0 && excess > 0 {
+		t.reduce(s, excess)
+	} else if missing := r.low - s.backlog; missing > 0 {
+		t.increase(s, missing)
+	}
+
+	return granted, true
+}
+
+// reduce takes out what the phone does not have: packets that have just been
+// sent may not have been there yet, all else has left.
+func (t *twin) reduce(s *twinState, excess int64) {
+	for s.next > s.head && excess > 0 {
+		p := t.packet(s.next - 1)
+		// The head may be partly sent: then it was there.
+		if p.sentAt+t.offset <= s.at-twinSlack || excess < int64(p.size)/2 || s.next-1 == s.head && s.used > 0 {
+			break
+		}
+		s.next--
+		s.foreign += int64(p.ahead)
+		s.backlog -= int64(p.size)
+		excess -= int64(p.size)
+	}
+	if excess > 0 {
+		t.extra -= excess
+		t.drain(s, excess, s.at)
+	}
+}
+
+// increase puts in what the twin does not know of: packets that are about to
+// be sent may be there already, all else is other apps'.
+func (t *twin) increase(s *twinState, missing int64) {
+	for s.next < t.tail && missing > 0 {
+		p := t.packet(s.next)
+		if p.sentAt+t.offset > s.at+twinSlack || missing < int64(p.size)/2 {
+			break
+		}
+		t.enter(s)
+		missing -= int64(p.size)
+	}
+	if missing > 0 {
+		t.extra += missing
+		s.foreign += missing
+		s.backlog += missing
+	}
+}
+
+// admit lets packets enter that were sent by a time.
+func (t *twin) admit(s *twinState, at int64) {
+	for s.next < t.tail && t.packet(s.next).sentAt+t.offset <= at {
+		t.enter(s)
+	}
+}
+
+func (t *twin) enter(s *twinState) {
+	p := t.packet(s.next)
+	p.ahead, p.left = int32(min(s.foreign, 1<<30)), 0
+	s.foreign = 0
+	s.backlog += int64(p.size)
+	s.next++
+}
+
+// serve sends what a grant has room for.
+func (t *twin) serve(s *twinState, g twinGrant) {
+	t.admit(s, g.at)
+	s.at = max(s.at, g.at)
+	t.drain(s, int64(g.bytes)-blockHeader, g.at+leftAfter)
+}
+
+// drain sends bytes from the head of the queue; packets whose last byte is
+// among them have left at a time.
+func (t *twin) drain(s *twinState, bytes, left int64) {
+	bytes = min(bytes, s.backlog)
+	if bytes <= 0 {
+		return
+	}
+	s.backlog -= bytes
+	bytes += s.used
+	for s.head < s.next {
+		p := t.packet(s.head)
+		whole := int64(p.size) + int64(p.ahead)
+		if bytes < whole {
+			s.used = bytes
+
+			return
+		}
+		bytes -= whole
+		p.left = left
+		s.head++
+	}
+	s.used = 0
+	s.foreign = s.backlog
+}
+
+// radioDelay is how long a packet was in the phone, till the end of its last
+// transmission. It is not ok for a packet that has not left as far as is known,
+// or that the twin does not have; gone tells these two apart.
+func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
+	lo, hi := max(t.tail-twinPackets, 0), t.tail-1
+	for lo <= hi {
+		mid := lo + (hi-lo)/2
+		switch p := t.packet(mid); {
+		case p.seq < seq:
+			lo = mid + 1
+		case p.seq > seq:
+			hi = mid - 1
+		case mid >= t.live.head:
+			return 0, false, false
+		default:
+			return max(0, p.left-t.offset-p.sentAt), true, false
+		}
+	}
+
+	return 0, false, true
+}
+
+// waiting is the bytes sent that have not entered.
+func (t *twin) waiting() int64 {
+	if t.live.next >= t.tail {
+		return 0
+	}
+
+	return t.total - t.packet(t.live.next).before
+}
+
+// micros converts a time to the twin's scale.
+func micros(epoch, at time.Time) int64 { return at.Sub(epoch).Microseconds() }

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+
+package interceptor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
+)
+
+// TelemetrySource streams what a modem says until ctx ends; it calls sink from
+// one goroutine at a time and does not keep what it gives. Run of a modemlink
+// client is one. An error ends it for good.
+type TelemetrySource func(ctx context.Context, sink func(gbr.Telemetry)) error
+
+const (
+	// shareEvery is how often the shares are computed, shareMemory the time
+	// constant of the rates they are computed from: a few frames.
+	shareEvery  = 50 * time.Millisecond
+	shareMemory = 300 * time.Millisecond
+	// shareGrowth is how much more than it uses a member may claim, so that one
+	// below its weight catches up and one that needs little leaves the rest to
+	// the others. shareLeast is what an idle one may claim.
+	shareGrowth = 1.3
+	shareLeast  = 0.05
+)
+
+// Uplink is the modem of one host, shared by several PeerConnections: their
+// packets wait in one queue in the phone. Each Estimator on it is told of its
+// part alone: of the queue in proportion to what it sends, of the grants in
+// proportion to its weight. Who sends more than its weight allows sees a longer
+// queue and less capacity than there is, who sends less a shorter one, and so
+// the rates settle at the weights, at the queue that one sender alone would
+// steer to. What a member does not use is the others'.
+//
+// An Uplink is safe for concurrent use. Its source runs while there is an
+// Estimator on it and is stopped by the Close of the last one, which waits for
+// it.
+type Uplink struct {
+	source TelemetrySource // nil: the application pushes
+
+	running sync.Mutex // starting and stopping the source
+	stop    context.CancelFunc
+	done    chan struct{}
+
+	mu      sync.Mutex
+	members []*member
+	shared  time.Time // when the shares were computed
+	samples []gbr.Sample
+	grants  []gbr.Grant
+	reports []gbr.Report
+}
+
+// member is an Estimator's part of an Uplink, guarded by its mutex.
+type member struct {
+	e      *Estimator
+	weight float64
+	bytes  int64   // sent so far
+	rate   float64 // bytes per second lately
+	used   float64 // its part of all rates, 0..1
+	share  float64 // its part of the grants, 0..1
+}
+
+// NewUplink returns an Uplink over a source, or with nil one that the
+// application feeds through PushTelemetry.
+func NewUplink(source TelemetrySource) *Uplink { return &Uplink{source: source} }
+
+// WithUplink puts the Estimator on u. Of what the members would all use each
+// gets its weight's part; weights are relative, above 0, and 1 is as good as
+// any for the first.
+func WithUplink(u *Uplink, weight float64) Option {
+	return func(c *config) error {
+		if u == nil || !(weight > 0) || math.IsInf(weight, 1) {
+			return fmt.Errorf("%w: uplink %p with weight %g", ErrOption, u, weight)
+		}
+		c.uplink, c.weight = u, weight
+
+		return nil
+	}
+}
+
+// WithTelemetrySource runs a source of telemetry for as long as the Estimator
+// lives. The Estimators of one factory share it, with equal weights: they are on
+// one [Uplink].
+func WithTelemetrySource(source TelemetrySource) Option {
+	if source == nil {
+		return func(*config) error { return fmt.Errorf("%w: no telemetry source", ErrOption) }
+	}
+
+	return WithUplink(NewUplink(source), 1)
+}
+
+// join adds a member and starts the source with the first one.
+func (u *Uplink) join(e *Estimator, weight float64) {
+	u.running.Lock()
+	defer u.running.Unlock()
+	u.mu.Lock()
+	u.members = append(u.members, &member{e: e, weight: weight})
+	u.shared = time.Time{}
+	u.mu.Unlock()
+	if u.source == nil || u.stop != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	u.stop, u.done = stop, done
+	go func() {
+		defer close(done)
+		if err := u.source(ctx, u.PushTelemetry); err != nil && ctx.Err() == nil {
+			u.warn(fmt.Sprintf("no more telemetry: %v", err))
+		}
+	}()
+}
+
+// leave removes a member and stops the source with the last one.
+func (u *Uplink) leave(e *Estimator) {
+	u.running.Lock()
+	defer u.running.Unlock()
+	u.mu.Lock()
+	u.members = slices.DeleteFunc(u.members, func(m *member) bool { return m.e == e })
+	u.shared = time.Time{}
+	empty := len(u.members) == 0
+	u.mu.Unlock()
+	if empty && u.stop != nil {
+		u.stop()
+		<-u.done
+		u.stop, u.done = nil, nil
+	}
+}
+
+func (u *Uplink) warn(text string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.members) > 0 {
+		u.members[0].e.log.Warn(text)
+	}
+}
+
+// SetWeight changes an Estimator's weight, which must be above 0. It reports
+// whether the Estimator is on the Uplink.
+func (u *Uplink) SetWeight(e *Estimator, weight float64) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, m := range u.members {
+		if m.e == e && weight > 0 && !math.IsInf(weight, 1) {
+			m.weight = weight
+
+			return true
+		}
+	}
+
+	return false
+}
+
+// PushTelemetry takes in what the modem says and hands each Estimator its part.
+// It is the sink of the source; t is not kept.
+func (u *Uplink) PushTelemetry(t gbr.Telemetry) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.members) == 1 {
+		u.members[0].e.PushTelemetry(t)
+
+		return
+	}
+	now := time.Now()
+	if elapsed := now.Sub(u.shared); u.shared.IsZero() || elapsed >= shareEvery {
+		u.measure(elapsed)
+		u.divide()
+		u.shared = now
+	}
+	for _, m := range u.members {
+		m.e.PushTelemetry(u.part(t, m))
+	}
+}
+
+// measure reads what the members sent since the last time.
+func (u *Uplink) measure(elapsed time.Duration) {
+	first := u.shared.IsZero()
+	sum := 0.0
+	for _, m := range u.members {
+		bytes := m.e.bytesSent()
+		if !first {
+			w := 1 - math.Exp(-elapsed.Seconds()/shareMemory.Seconds())
+			m.rate += (float64(bytes-m.bytes)/elapsed.Seconds() - m.rate) * w
+		}
+		m.bytes = bytes
+		sum += m.rate
+	}
+	for _, m := range u.members {
+		m.used = 1 / float64(len(u.members))
+		if sum > 0 {
+			m.used = max(m.rate/sum, shareLeast/shareGrowth)
+		}
+	}
+}
+
+// divide gives every member what it may claim, up to its weight's part of what
+// the others leave.
+func (u *Uplink) divide() {
+	left, weights := 1.0, 0.0
+	for _, m := range u.members {
+		m.share = 0
+		weights += m.weight
+	}
+	for settled := true; settled; {
+		settled = false
+		for _, m := range u.members {
+			if claim := m.used * shareGrowth; m.share == 0 && claim < left*m.weight/weights {
+				m.share = claim
+				left -= claim
+				weights -= m.weight
+				settled = true
+			}
+		}
+	}
+	sum := 0.0
+	for _, m := range u.members {
+		if m.share == 0 {
+			m.share = left * m.weight / weights
+		}
+		sum += m.share
+	}
+	// Nobody is left to take the rest when all claim little, as at the start.
+	for _, m := range u.members {
+		m.share /= sum
+	}
+}
+
+// part is a member's telemetry, valid until the next call.
+func (u *Uplink) part(t gbr.Telemetry, m *member) gbr.Telemetry {
+	granted := func(bytes int) int { return portion(bytes, m.share) }
+	reported := func(bytes int) int { return portion(bytes, m.used) }
+	u.samples, u.grants, u.reports = u.samples[:0], u.grants[:0], u.reports[:0]
+	for _, s := range t.Samples {
+		s.Granted, s.SumGranted = granted(s.Granted), granted(s.SumGranted)
+		s.Reported, s.ReportedLow, s.SumReported = reported(s.Reported), reported(s.ReportedLow), reported(s.SumReported)
+		u.samples = append(u.samples, s)
+	}
+	for _, g := range t.Grants {
+		g.Bytes = granted(g.Bytes)
+		u.grants = append(u.grants, g)
+	}
+	for _, r := range t.Reports {
+		r.Low, r.High = reported(r.Low), reported(r.High)
+		u.reports = append(u.reports, r)
+	}
+	t.Samples, t.Grants, t.Reports = u.samples, u.grants, u.reports
+
+	return t
+}
+
+// portion rounds up: something stays something, and unknown stays unknown.
+func portion(bytes int, part float64) int {
+	if bytes <= 0 {
+		return bytes
+	}
+
+	return int(math.Ceil(float64(bytes) * part))
+}
