@@ -80,7 +80,14 @@ func join(t *testing.T, pc *webrtc.PeerConnection, endpoint, token string) {
 // A publisher without a browser, over the emulated uplink to a viewer: pictures
 // arrive, key frames are asked for, and the publisher hears what it may send.
 func TestGateway(t *testing.T) {
-	r := start(t)
+	for _, listen := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
+		t.Run(listen, func(t *testing.T) { testGateway(t, listen) })
+	}
+}
+
+func testGateway(t *testing.T, listen string) {
+	t.Helper()
+	r := start(t, "-listen", listen)
 	defer http.DefaultClient.CloseIdleConnections()
 	at, token, _ := strings.Cut(r.publish, "publish#")
 	token, err := url.PathUnescape(token)

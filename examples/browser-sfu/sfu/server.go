@@ -89,7 +89,8 @@ func New(cfg Config) (*Server, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if a, ok := cfg.Media.LocalAddr().(*net.UDPAddr); ok {
-		s.loopback = a.IP.IsLoopback()
+		// The gateway of this machine comes by loopback to a public server too.
+		s.loopback = a.IP.IsLoopback() || a.IP.IsUnspecified()
 	}
 	s.mux = webrtc.NewICEUDPMux(nil, cfg.Media)
 	var err error
