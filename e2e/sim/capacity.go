@@ -147,9 +147,9 @@ func (w *world) demands() [][]cell.Demand {
 	return all
 }
 
-// inBursts is how much more a flow may want than its limit: its frames come at
+// burstiness is how much more a flow may want than its limit: its frames come at
 // once, not evenly.
-const inBursts = 2
+const burstiness = 2
 
 // demand is all that a flow may send, whenever it is there. Short transfers have
 // too little to count.
@@ -160,7 +160,7 @@ func (r *route) demand() []cell.Demand {
 		return nil
 	case Cubic:
 	default:
-		bps = inBursts * r.w.limits(r.spec).MaxBps
+		bps = burstiness * r.w.limits(r.spec).MaxBps
 		if r.spec.Audio != nil {
 			bps += r.spec.Audio.Bps
 		}
