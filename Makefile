@@ -30,7 +30,7 @@ help:
 	@echo 'make cross   builds for the phone and for other hosts'
 	@echo 'make unit    all tests, goldens and fuzz corpora included'
 	@echo 'make compat  a call of the next webrtc, in a module of its own; 32 bits'
-	@echo 'make browser qoe and gcc against headless Chromium, which it installs on Debian'
+	@echo 'make browser what needs headless Chromium, which it installs on Debian'
 	@echo 'make race    the packages with concurrency under the race detector'
 	@echo 'make fuzz    every fuzz target for T=$(T)'
 	@echo 'make apidiff what changed in the API since the last tag'

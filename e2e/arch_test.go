@@ -79,8 +79,12 @@ var arrows = map[string]arrow{
 	"e2e/tcp":                    to(),
 	"e2e/bench":                  to("e2e/bench/pionrun", "e2e/cell", "e2e/cell/ns3", "e2e/dataset", "e2e/sim", "gbr", "interceptor/dashboard"),
 	"e2e/bench/pionrun":          to("e2e/cell", "e2e/media", "e2e/peer", "e2e/sim", "gbr", "interceptor"),
-	"examples/replay":            {to: []string{"e2e/bench"}, anythingBut: true},
-	"examples/call":              {to: []string{"e2e/bench", "e2e/sim"}, anythingBut: true},
+	"examples/browser-sfu": to("e2e/cell", "e2e/cell/live", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu", "gbr",
+		"interceptor/dashboard", "modemlink", "modemlink/source"),
+	"examples/browser-sfu/gateway": to("examples/browser-sfu/sfu", "interceptor"),
+	"examples/browser-sfu/sfu":     to(),
+	"examples/replay":              {to: []string{"e2e/bench"}, anythingBut: true},
+	"examples/call":                {to: []string{"e2e/bench", "e2e/sim"}, anythingBut: true},
 }
 
 // pure packages take time as an argument and neither do IO, nor lock, nor start

@@ -133,7 +133,7 @@ func (e *engine) observes(j job) bool { return e.looks != nil && j.seed == 1 }
 // look has a run, and its points when they are wanted.
 func (e *engine) look(ctx context.Context, j job) (sim.Result, []sim.Point, error) {
 	var points []sim.Point
-	opts := sim.Options{}
+	opts := sim.Options{Foresight: j.frontier.ahead}
 	if e.observes(j) {
 		opts.ObserveEvery = pointEvery(j.scenario.Duration)
 		opts.Observe = func(p sim.Point) { points = append(points, p) }
@@ -156,6 +156,9 @@ func pointEvery(d time.Duration) time.Duration {
 func (e *engine) frontierOf(ctx context.Context, j job) ([]sim.Result, error) {
 	f := j.frontier
 	f.once.Do(func() {
+		if f.ahead, f.err = sim.Foresee(*j.scenario, j.seed); f.err != nil {
+			return
+		}
 		for _, v := range frontierVariants() {
 			fj := job{scenario: j.scenario, variant: v, seed: j.seed}
 			e.mu.Lock()
@@ -165,7 +168,7 @@ func (e *engine) frontierOf(ctx context.Context, j job) ([]sim.Result, error) {
 				if f.err = context.Cause(ctx); f.err != nil {
 					return
 				}
-				if rec.Result, f.err = sim.Run(*j.scenario, v.cc, j.seed, v.params, sim.Options{}); f.err != nil {
+				if rec.Result, f.err = sim.Run(*j.scenario, v.cc, j.seed, v.params, sim.Options{Foresight: f.ahead}); f.err != nil {
 					return
 				}
 				rec.Params = v.label

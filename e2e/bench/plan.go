@@ -50,11 +50,13 @@ func (j job) work() float64 {
 	return j.scenario.Duration.Seconds() * float64(calls)
 }
 
-// frontier is the clairvoyant's runs on one scenario and seed, had once.
+// frontier is the clairvoyant's runs on one scenario and seed, had once, and what
+// it foresees there.
 type frontier struct {
-	once sync.Once
-	runs []sim.Result
-	err  error
+	once  sync.Once
+	ahead *sim.Foresight
+	runs  []sim.Result
+	err   error
 }
 
 // frontierVariants are the clairvoyant over the horizons, the shortest first.

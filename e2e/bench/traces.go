@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
@@ -24,13 +22,8 @@ import (
 const traceHelp = "run on the capacity in `FILE` instead of -scenarios: mahimahi, or CSV by its header, either with gzip; " +
 	"FILE#nr, FILE#lte: one leg of a CSV with nr_tbs and lte_tbs; steps above 1 Gbit/s mean no limit and are left out"
 
-const (
-	// maxTraceFile is what package cell reads at the most.
-	maxTraceFile = 32 << 20
-	// noLimitBps is above what any uplink has: a trace that says so means that
-	// there was no limit to be seen.
-	noLimitBps = 1e9
-)
+// maxTraceFile is what package cell reads at the most.
+const maxTraceFile = 32 << 20
 
 // readTrace reads a trace file, with the leg behind a #. The sum is the file's.
 func readTrace(name, file string) (t cell.Trace, sum string, err error) {
@@ -43,7 +36,8 @@ func readTrace(name, file string) (t cell.Trace, sum string, err error) {
 	if data, err = unzip(data); err != nil {
 		return t, "", fmt.Errorf("%s: %w", file, err)
 	}
-	if t, err = cell.ParseTraceLeg(name, dropNoLimit(data), leg); err != nil {
+	limited, _ := cell.DropNoLimit(data)
+	if t, err = cell.ParseTraceLeg(name, limited, leg); err != nil {
 		return t, "", fmt.Errorf("%s: %w", file, err)
 	}
 
@@ -70,58 +64,6 @@ func unzip(data []byte) ([]byte, error) {
 	}
 
 	return out, nil
-}
-
-// dropNoLimit leaves the steps of a CSV out that say no limit: the rate before
-// them goes on, and at the end the trace ends before them.
-func dropNoLimit(data []byte) []byte {
-	lines := bytes.Split(data, []byte("\n"))
-	column, scale := rateColumn(string(lines[0]))
-	if column < 0 {
-		return data
-	}
-	before, some := "", false // the rate
-	var open []int            // lines without a limit that nothing has followed yet
-	for i := range lines {
-		fields := strings.Split(string(lines[i]), ",")
-		if i == 0 || column >= len(fields) {
-			continue
-		}
-		v, err := strconv.ParseFloat(strings.TrimSpace(fields[column]), 64)
-		if err != nil || math.IsInf(v, 0) || !(v*scale > noLimitBps) { // NaN is no number either
-			before, open = fields[column], nil
-
-			continue
-		}
-		some, open = true, append(open, i)
-		fields[column] = before
-		lines[i] = []byte(strings.Join(fields, ","))
-		if before == "" {
-			lines[i] = nil // blank lines are none to a parser, and the others keep their numbers
-		}
-	}
-	if !some {
-		return data
-	}
-	for _, i := range open {
-		lines[i] = nil
-	}
-
-	return bytes.Join(lines, []byte("\n"))
-}
-
-// rateColumn finds the rate in a header, and its unit; -1 for none.
-func rateColumn(header string) (column int, bps float64) {
-	for i, name := range strings.Split(header, ",") {
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case "ul_kbps":
-			return i, 1e3
-		case "ul_mbps":
-			return i, 1e6
-		}
-	}
-
-	return -1, 0
 }
 
 // recording is a real trace of the data folder.

@@ -33,6 +33,7 @@
 //	config.go     Config, defaults, limits      preset.go  telemetry presets
 //	types.go      Packet, Delivery, Output      ring.go    queue without garbage
 //	trace.go      Trace, Constant, Steps        parse.go   ParseTrace: mahimahi, CSV
+//	parse_limit.go  DropNoLimit: steps that mean no limit
 //	synth.go      SynthLTE                      leg.go     ParseTraceLeg: LTE and NR of EN-DC
 //	synth_more.go SynthNR, Driving, Edge        queue.go   the phone's buffer
 //	bsr.go        SR and BSR triggers           grant.go   the base station
@@ -46,6 +47,7 @@
 //	shared.go  Shared: many phones              schedule.go  Scheduler
 //	link.go    SNR, fading, MCS                 tbs.go, tbs_lte.go  transport block sizes
 //	traffic.go background users                 saturated.go  who always has data
+//	demand.go  who has data at times
 //	future.go  what is to come
 //	telemetry.go  modem log and its delays      telemetry_faults.go  what goes wrong
 //

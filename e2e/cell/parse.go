@@ -30,6 +30,8 @@ const (
 // A CSV with nr_tbs and lte_tbs has two legs; see ParseTraceLeg, of which this
 // is both.
 //
+// Rates above 1 Gbit/s are an error; see DropNoLimit.
+//
 // Time starts at 0; before the first line there is no capacity. An error is
 // one line that names the trace and the line of the file.
 func ParseTrace(name string, data []byte) (Trace, error) {

@@ -12,7 +12,7 @@ func Saturated(cfg SharedConfig, phone int, d time.Duration) (Trace, error) {
 	if phone < 0 || phone >= len(cfg.Phones) {
 		return Trace{}, bad("no phone %d of %d", phone, len(cfg.Phones))
 	}
-	t, err := saturated(cfg, d, func(i int) bool { return i == phone })
+	t, err := saturated(cfg, d, only(phone))
 	if err != nil {
 		return Trace{}, err
 	}
@@ -21,15 +21,25 @@ func Saturated(cfg SharedConfig, phone int, d time.Duration) (Trace, error) {
 
 // SaturatedAll is the same with all phones having data at once: their shares.
 func SaturatedAll(cfg SharedConfig, d time.Duration) ([]Trace, error) {
-	return saturated(cfg, d, func(int) bool { return true })
+	return saturated(cfg, d, func(int) []Demand { return always() })
+}
+
+// only one phone has data, always.
+func only(phone int) func(int) []Demand {
+	return func(i int) []Demand {
+		if i == phone {
+			return always()
+		}
+		return nil
+	}
 }
 
 // saturated returns the trace of each phone.
-func saturated(cfg SharedConfig, d time.Duration, greedy func(phone int) bool) ([]Trace, error) {
+func saturated(cfg SharedConfig, d time.Duration, demands func(phone int) []Demand) ([]Trace, error) {
 	if d < tti || d > maxTraceMs*tti {
 		return nil, bad("saturated for %v, not 1 ms to 1 h", d)
 	}
-	s, err := newGreedy(cfg, greedy)
+	s, err := newGreedy(cfg, demands)
 	if err != nil {
 		return nil, err
 	}
@@ -52,14 +62,14 @@ func saturated(cfg SharedConfig, d time.Duration, greedy func(phone int) bool) (
 	return traces, nil
 }
 
-// newGreedy is a cell in which some phones always have data.
-func newGreedy(cfg SharedConfig, greedy func(phone int) bool) (*Shared, error) {
+// newGreedy is a cell in which some phones have data as they demand it.
+func newGreedy(cfg SharedConfig, demands func(phone int) []Demand) (*Shared, error) {
 	phones := make([]PhoneConfig, len(cfg.Phones))
 	copy(phones, cfg.Phones) // the caller's stay as they are
 	for i := range phones {
 		// Neither changes what is granted.
 		phones[i].Path, phones[i].Telemetry = PathConfig{}, TelemetryConfig{Off: true}
-		if greedy(i) {
+		if len(demands(i)) > 0 {
 			phones[i].BufferBytes = 2 * endlessWindow
 		}
 	}
@@ -71,9 +81,8 @@ func newGreedy(cfg SharedConfig, greedy func(phone int) bool) (*Shared, error) {
 	for i := range phones {
 		u := s.users[i]
 		u.sink = true
-		if greedy(i) {
-			u.station.greedy = true
-			u.traffic = endless()
+		if d := demands(i); len(d) > 0 {
+			u.hunger = newHunger(d)
 		}
 	}
 	return s, nil
@@ -91,7 +100,7 @@ type shadow struct {
 func (s *Shared) newShadow(phone int) *shadow {
 	w := &shadow{phone: phone, grants: sums{cum: make([]int64, sumsMs)}}
 	var err error
-	if w.cell, err = newGreedy(s.cfg, func(i int) bool { return i == phone }); err != nil {
+	if w.cell, err = newGreedy(s.cfg, only(phone)); err != nil {
 		return nil // the same configuration was fine before
 	}
 	w.cell.onGrant = func(i int, ms int64, n int) {

@@ -114,6 +114,7 @@ type user struct {
 	*Phone
 	link    radioLink
 	traffic *traffic // of background users
+	hunger  *hunger  // of phones that have data on demand
 	quiet   bool     // has nothing to do in this slot
 	mean    float64  // EWMA of granted bytes a slot, for proportional fairness
 }
@@ -258,6 +259,9 @@ func (s *Shared) step(k int64) {
 		u.next = k
 		if u.traffic != nil {
 			u.traffic.run(u.Phone, since)
+		}
+		if u.hunger != nil {
+			u.hunger.feed(u, since)
 		}
 		if u.quiet = u.idle() && !u.station.greedy; u.quiet {
 			u.skip(k)

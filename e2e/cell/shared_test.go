@@ -87,6 +87,30 @@ func TestSharesOfTheSaturated(t *testing.T) {
 	}
 }
 
+// Phones that have data at times, or so much of it, leave the rest to others.
+func TestSaturatedByDemand(t *testing.T) {
+	cfg := SharedConfig{Start: t0(), Phones: make([]PhoneConfig, 4)}
+	traces, err := SaturatedBy(cfg, [][]Demand{
+		{{}}, {{To: 4 * time.Second}, {From: 8 * time.Second}}, {{From: 6 * time.Second, To: 8 * time.Second, Bps: 2_000_000}}, nil,
+	}, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][5]float64{{11.4, 11.4, 22.9, 20.8, 11.4}, {11.4, 11.4, 0, 0, 11.4}, {0, 0, 0, 2.1, 0}, {}} {
+		for j, w := range want {
+			from := time.Duration(2*j)*time.Second + 100*time.Millisecond
+			within(t, fmt.Sprintf("phone %d from %v", i, from), float64(traces[i].MeanBps(from, from+1800*time.Millisecond))/1e6, w, 0.4, "Mbit/s")
+		}
+	}
+	for name, d := range map[string][][]Demand{
+		"too few": {{{}}}, "backwards": {{{From: 2, To: 1}}, nil, nil, nil}, "less than nothing": {{{Bps: -1}}, nil, nil, nil},
+	} {
+		if _, err := SaturatedBy(cfg, d, time.Second); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // drive sends packets of 1200 bytes at a rate through phone 0 until a time and
 // returns the delivered rate and the delays in the phone.
 func drive(s *Shared, bps, to int) (mbps float64, delays []float64) {

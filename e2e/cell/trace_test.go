@@ -219,3 +219,23 @@ func FuzzParseTrace(f *testing.F) {
 		}
 	})
 }
+
+// Steps that mean no limit are left out, and nothing else is touched.
+func TestDropNoLimit(t *testing.T) {
+	for text, want := range map[string]struct {
+		rest    string
+		dropped int
+	}{
+		"t_ms,ul_kbps\n0,0\n1000,8000\n2000,8039999\n3000,4000\n": {"t_ms,ul_kbps\n0,0\n1000,8000\n2000,8000\n3000,4000\n", 1},
+		"t_s,ul_mbps\n0,1001\n1,8\n2,1001":                        {"t_s,ul_mbps\n\n1,8\n", 2},
+		"t_s,ul_mbps\n0,8\n1,1000\n2,NaN\n3,+Inf\n":               {"t_s,ul_mbps\n0,8\n1,1000\n2,NaN\n3,+Inf\n", 0},
+		"ms,bytes\n0,9999999\n":                                   {"ms,bytes\n0,9999999\n", 0},
+		"1\n2000000000\n":                                         {"1\n2000000000\n", 0},
+		"":                                                        {"", 0},
+	} {
+		rest, dropped := DropNoLimit([]byte(text))
+		if string(rest) != want.rest || dropped != want.dropped {
+			t.Errorf("%q: %q, %d; want %q, %d", text, rest, dropped, want.rest, want.dropped)
+		}
+	}
+}

@@ -59,6 +59,7 @@ type call struct {
 
 	ueQueue, senderQueue, rtt, targets qoe.Series
 	good                               int
+	lastGood                           instant
 	sent, lost, framesSent             int
 	level                              float64 // of the target, when its last move was counted
 	moves                              int
@@ -117,10 +118,7 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits, src := w.sc.Limits, w.sc.Source
-	if f.Limits != nil {
-		limits = *f.Limits
-	}
+	limits, src := w.limits(f), w.sc.Source
 	if f.Source != nil {
 		src = *f.Source
 	}
@@ -160,6 +158,15 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	c.nextFb = w.instant(begin.Add(w.sc.FeedbackEvery))
 
 	return c, nil
+}
+
+// limits are a flow's.
+func (w *world) limits(f Flow) Limits {
+	if f.Limits != nil {
+		return *f.Limits
+	}
+
+	return w.sc.Limits
 }
 
 // fps is the frame rate of a source, or the usual one.
@@ -254,6 +261,7 @@ func (c *call) arrive(seq int64, d *cell.Delivery) {
 	}
 	if counted && first {
 		c.good += int(pc.media)
+		c.lastGood = c.w.instant(d.At)
 	}
 	c.w.observeDelivery(c, d, p, first)
 	if pc.frame != noFrame {
@@ -440,4 +448,4 @@ func (c *call) feedbackLeaves() {
 
 func (c *call) finish() { c.viewer.finish() }
 
-func (c *call) goodBytes() int { return c.good }
+func (c *call) goodBytes() (bytes int, last instant) { return c.good, c.lastGood }

@@ -98,7 +98,21 @@ func TestCatalogueRuns(t *testing.T) {
 			if s.From < 10*time.Second && (r.FramesRendered < 20 || r.GoodputMbps <= 0) {
 				t.Errorf("%s, %s: %d frames, %.3f Mbit/s", s.Name, cc, r.FramesRendered, r.GoodputMbps)
 			}
+			plausible(t, s, r)
 		}
+	}
+}
+
+// plausible says what no sender can do: carry more than the radio does, of what
+// may have waited when it began to count, and be faster than the way is long.
+func plausible(t *testing.T, s sim.Scenario, r sim.Result) {
+	t.Helper()
+	counted := (s.Duration - s.Warmup).Seconds()
+	if waited := r.CapacityMbps * min(r.UEQueueMax/1000, 2) / counted; r.GoodputMbps > r.CapacityMbps+waited {
+		t.Errorf("%s, %s: %.3f Mbit/s on a radio of %.3f", s.Name, r.CC, r.GoodputMbps, r.CapacityMbps)
+	}
+	if way := float64(s.Cell.Path.Delay.Milliseconds()); r.FramesRendered > 0 && r.PlayoutP50 < way {
+		t.Errorf("%s, %s: playout p50 of %.1f ms over a way of %.0f ms", s.Name, r.CC, r.PlayoutP50, way)
 	}
 }
 

@@ -32,7 +32,8 @@ func (c *causal) frameBudget(time.Time) (int, bool) {
 		recent = c.view.recentBps(to - from)
 	}
 	frame := c.view.frameInterval()
-	room := recent/8*frame.Seconds() - c.view.backlog()
+	// At high frame rates a queue of one frame would be shorter than the grant loop.
+	room := recent/8*max(frame, defaultHorizon).Seconds() - c.view.backlog()
 
 	return mediaBudget(min(room, c.view.pathRoomNow()), c.limits, frame), true
 }

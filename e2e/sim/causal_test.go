@@ -34,25 +34,41 @@ func TestCausalIsBetween(t *testing.T) {
 	within(t, "goodput against the clairvoyant", share[2], 0.93, 0.06, "x")
 }
 
-// What no one can know helps: the frontier is above the causal bound wherever
-// the link does not change its mind behind the radio.
+// What no one can know helps: the frontier is above the causal bound, all over the
+// catalogue. How far depends on how much a cell changes from frame to frame. The
+// telemetry is nothing that either listens to: one scenario stands for its class.
 func TestCausalIsBelowTheFrontier(t *testing.T) {
-	// Links alone: what others do beside a call, neither knows.
-	scenarios, err := sim.Select("const-3,const-8,step-8-2-8,step-3-1-3,synth-lte,backhaul-3,backhaul-3-late,applimited-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, sc := range scenarios {
-		sc.Duration = 30 * time.Second
-		c := run(t, sc, "causal", 1, sim.Options{})
+	for _, sc := range sim.Catalogue() {
+		sc.Duration, sc.Warmup = 12*time.Second, 4*time.Second
+		if sc.From > sc.Warmup || sc.Class == "telemetry" && sc.Name != "telemetry-t-20" {
+			continue
+		}
+		ahead, err := sim.Foresee(sc, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := sim.Options{Foresight: ahead}
+		c := run(t, sc, "causal", 1, opts)
 		most := 0.0
-		for _, o := range frontier(t, sc, 1) {
-			most = max(most, o.GoodputMbps)
+		for _, h := range []time.Duration{33 * time.Millisecond, 100 * time.Millisecond} {
+			r, err := sim.Run(sc, "oracle", 1, sim.Params{Horizon: h}, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plausible(t, sc, r)
+			most = max(most, r.GoodputMbps)
 		}
-		if c.GoodputMbps > 1.01*most || c.GoodputMbps < 0.75*most {
-			t.Errorf("%s: %.2f Mbit/s, want 0.75 to 1.01 of the clairvoyant's %.2f", sc.Name, c.GoodputMbps, most)
+		plausible(t, sc, c)
+		least := 0.6
+		if sc.Class == "const" || sc.Class == "step" || sc.Class == "backhaul" {
+			least = 0.75
 		}
-		within(t, sc.Name+": queue", c.SenderQueueP95, 46, 14, "ms")
+		if c.GoodputMbps > 1.01*most || c.GoodputMbps < least*most {
+			t.Errorf("%s: %.2f Mbit/s, want %g to 1.01 of the clairvoyant's %.2f", sc.Name, c.GoodputMbps, least, most)
+		}
+		if sc.Class == "const" {
+			within(t, sc.Name+": queue", c.SenderQueueP95, 46, 14, "ms")
+		}
 	}
 }
 

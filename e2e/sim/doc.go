@@ -37,7 +37,7 @@
 //	network.go    datagrams and their ways
 //	flows.go      the flows beside the measured one
 //	transfer.go   TCP
-//	capacity.go   the cell that phones share, and what it could carry
+//	capacity.go   the cell that phones share, what it could carry and will
 //	call.go       a sender of video and audio
 //	feedback.go   what it hears of arrivals
 //	viewer.go     the far side: what is shown, and asked for

@@ -40,25 +40,43 @@ func (w *world) addFlow(n int, f Flow, first *phone, cc string, params Params) e
 	return err
 }
 
-// counted is how long a flow was there after warm-up.
+// counted is how long a flow was there after warm-up: to its end, or until the
+// last of it has come through.
 func (r *route) counted() time.Duration {
 	to := r.w.sc.Duration
 	if r.spec.To > 0 {
-		to = min(to, r.spec.To)
+		_, last := r.flow.goodBytes()
+		to = min(to, max(r.spec.To, time.Duration(last)))
 	}
 
 	return max(to-max(r.spec.From, r.w.sc.Warmup), 0)
 }
 
+// leastCounted is the time below which a flow's rate tells how it began, and not
+// what it got.
+const leastCounted = 5 * time.Second
+
+// competes tells whether a flow has a share that can be fair: short transfers
+// want none, and one that was hardly there has had none.
+func (r *route) competes() bool { return r.spec.CC != ShortTCP && r.counted() >= leastCounted }
+
+// mbps is a flow's payload over its time.
+func (r *route) mbps() float64 {
+	d := r.counted()
+	if d == 0 {
+		return 0
+	}
+	bytes, _ := r.flow.goodBytes()
+
+	return float64(bytes) * 8 / d.Seconds() / 1e6
+}
+
 // share says who got how much.
 func (w *world) share(res *Result) {
 	var ahead, reverse []string
-	var sum, squares, mine float64
+	var sum, squares, n float64
 	for _, r := range w.routes {
-		mbps := 0.0
-		if d := r.counted(); d > 0 {
-			mbps = float64(r.flow.goodBytes()) * 8 / d.Seconds() / 1e6
-		}
+		mbps := r.mbps()
 		text := fmt.Sprintf("%s=%.3f", r.name, mbps)
 		if r.spec.Reverse {
 			reverse = append(reverse, "<-"+text)
@@ -66,16 +84,18 @@ func (w *world) share(res *Result) {
 			continue
 		}
 		ahead = append(ahead, text)
-		sum += mbps
-		squares += mbps * mbps
-		if r == w.main.route {
-			mine = mbps
+		if r.competes() {
+			n++
+			sum += mbps
+			squares += mbps * mbps
 		}
 	}
 	res.Flows = len(ahead)
 	res.FlowGoodputs = strings.Join(append(ahead, reverse...), " ")
-	if sum > 0 {
-		res.JainIndex = sum * sum / (float64(res.Flows) * squares)
-		res.FairShare = mine * float64(res.Flows) / sum
+	if mine := w.main.route; sum > 0 {
+		res.JainIndex = sum * sum / (n * squares)
+		if mine.competes() {
+			res.FairShare = mine.mbps() * n / sum
+		}
 	}
 }

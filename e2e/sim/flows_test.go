@@ -129,8 +129,107 @@ func TestFromToPauses(t *testing.T) {
 		sim.Flow{Name: "bulk", CC: sim.Cubic, From: 50 * time.Second, To: 55 * time.Second})
 	sc.Backhaul = nil
 	g := goodputs(t, run(t, sc, "fixed", 1, sim.Options{}))
-	for i, want := range []float64{1.92, 1.92, 1.92 / 2, 5.5} {
+	// The upload leaves a queue behind, of 1.2 s.
+	for i, want := range []float64{1.92, 1.92, 1.92 / 2, 5.5 * 5 / 6.2} {
 		within(t, "flow", g[i], want, 0.1*want, "Mbit/s")
+	}
+}
+
+// A reference has its share beside whoever fills the queue, and no queue of its
+// own beside its likes, wherever they meet.
+func TestReferencesBesideOthers(t *testing.T) {
+	for _, cc := range []string{"causal", "oracle"} {
+		for _, c := range []struct {
+			name          string
+			want, playout float64 // Mbit/s, ms
+		}{
+			{"rmcat-5.6-uplink", 0.93, 540},
+			{"rmcat-5.6-backhaul", 0.93, 540},
+			{"fairness-backhaul-cubic", 1.9, 450},
+			{"fairness-phone-2", 1.9, 97},
+			{"fairness-phone-gcc", 1.9, 90},
+			{"rmcat-5.5-uplink", 0.76, 70},
+			{"rmcat-5.7-uplink", 0.8, 120},
+		} {
+			sc := scenario(t, c.name, 40*time.Second)
+			for i := range sc.Flows {
+				sc.Flows[i].From /= 4 // all are there when it counts
+			}
+			r := run(t, sc, cc, 1, sim.Options{})
+			within(t, c.name+", "+cc+": goodput", r.GoodputMbps, c.want, 0.1*c.want, "Mbit/s")
+			within(t, c.name+", "+cc+": playout p50", r.PlayoutP50, c.playout, max(20, 0.25*c.playout), "ms")
+		}
+	}
+}
+
+// Who is fair is told of those who were there to share: not of one that comes
+// after the end, is hardly there, or has only short transfers.
+func TestFairnessIsOfThoseWhoWereThere(t *testing.T) {
+	sc := backhaul(t, 40*time.Second,
+		sim.Flow{CC: "fixed", Where: sim.OwnRadio},
+		sim.Flow{Name: "never", CC: "fixed", Where: sim.OwnRadio, From: 50 * time.Second},
+		sim.Flow{Name: "brief", CC: "fixed", Where: sim.OwnRadio, From: 36 * time.Second},
+		sim.Flow{CC: sim.ShortTCP, Where: sim.OwnRadio})
+	sc.Backhaul = nil
+	r := run(t, sc, "fixed", 1, sim.Options{})
+	within(t, "flows", float64(r.Flows), 5, 0, "")
+	within(t, "Jain's index", r.JainIndex, 1, 0.001, "")
+	within(t, "fair share", r.FairShare, 1, 0.02, "")
+}
+
+// A flow that leaves a queue behind had no more than the bottleneck gave.
+func TestRateOfWhoLeft(t *testing.T) {
+	sc := scenario(t, "const-3", 40*time.Second)
+	sc.Trace = func(uint64, time.Duration) cell.Trace { return cell.Constant(1_000_000) }
+	sc.Cell.BufferBytes = 3_000_000
+	sc.Limits.MaxBps = 100_000
+	sc.Flows = []sim.Flow{{CC: "fixed", Limits: &sim.Limits{MaxBps: 2_000_000}, To: 11 * time.Second}}
+	got := goodputs(t, run(t, sc, "fixed", 1, sim.Options{}))[1]
+	within(t, "flow of 2 Mbit/s on a radio of 1", got, 0.9, 0.1, "Mbit/s")
+}
+
+// Who comes and goes leaves the cell to the others, and the clairvoyant knows.
+func TestOracleKnowsWhoIsThere(t *testing.T) {
+	goodput := func(flows ...sim.Flow) float64 {
+		r, err := sim.Run(sharedCell(t, 30*time.Second, flows...), "oracle", 1, sim.Params{Horizon: 50 * time.Millisecond}, sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		return r.GoodputMbps
+	}
+	alone, always := goodput(), goodput(sim.Flow{Where: sim.OwnPhone})
+	half := goodput(sim.Flow{Where: sim.OwnPhone, To: 20 * time.Second})
+	within(t, "half of the time with another one", half, (alone+always)/2, 0.06*alone, "Mbit/s")
+	paused := goodput(sim.Flow{Where: sim.OwnPhone, Pauses: []sim.Span{{From: 10 * time.Second, To: 20 * time.Second}}})
+	within(t, "beside one that pauses", paused, (alone+always)/2, 0.06*alone, "Mbit/s")
+	for i := range 6 {
+		never := sim.Flow{Where: sim.OwnPhone, From: time.Hour}
+		if got := goodput(slices.Repeat([]sim.Flow{never}, i)...); i > 0 && got < 0.97*alone {
+			t.Errorf("%d phones that never come: %.2f Mbit/s, alone %.2f", i, got, alone)
+		}
+	}
+	small := goodput(sim.Flow{Where: sim.OwnPhone, Limits: &sim.Limits{MaxBps: 500_000}})
+	within(t, "beside one of 0.5 Mbit/s", small, alone-0.5, 0.3, "Mbit/s")
+}
+
+// What is foreseen once serves all runs, and changes none.
+func TestForesight(t *testing.T) {
+	for _, flows := range [][]sim.Flow{nil, {{Where: sim.OwnPhone, From: 5 * time.Second}}} {
+		sc := sharedCell(t, 20*time.Second, flows...)
+		ahead, err := sim.Foresee(sc, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cc := range []string{"oracle", "causal", "gcc"} {
+			want, got := run(t, sc, cc, 3, sim.Options{}), run(t, sc, cc, 3, sim.Options{Foresight: ahead})
+			if want != got {
+				t.Errorf("%s beside %d:\nwithout %+v\nwith    %+v", cc, len(flows), want, got)
+			}
+		}
+	}
+	if ahead, err := sim.Foresee(scenario(t, "const-3", 20*time.Second), 1); err != nil || ahead != nil {
+		t.Errorf("of a radio alone: %v, %v", ahead, err)
 	}
 }
 

@@ -54,7 +54,7 @@ func (w *world) observe() {
 	over := func(p *Point) bool { return p.At+w.opts.ObserveEvery <= at || at >= w.sc.Duration }
 	for ; w.metered < len(w.points) && over(&w.points[w.metered]); w.metered++ {
 		p := &w.points[w.metered]
-		p.CapacityBps = w.main.phone.up.CapacityBps(w.start.Add(p.At+w.opts.ObserveEvery), w.opts.ObserveEvery)
+		p.CapacityBps = w.main.phone.capacityBps(p.At+w.opts.ObserveEvery, w.opts.ObserveEvery)
 	}
 }
 

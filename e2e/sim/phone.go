@@ -32,6 +32,7 @@ type phone struct {
 	w       *world
 	up      uplink
 	down    *wire
+	cell    int             // its number in the shared cell, -1 in none
 	path    cell.PathConfig // behind the radio
 	touched bool            // something was sent
 	due     instant
@@ -67,7 +68,7 @@ func (w *world) addPhone(cc cell.Config, seed uint64) (*phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &phone{w: w, up: c, path: cc.Path, future: c.BytesAt, pathBacklog: c.PathBacklog, nextBeat: w.start}
+	p := &phone{w: w, up: c, cell: -1, path: cc.Path, future: c.BytesAt, pathBacklog: c.PathBacklog, nextBeat: w.start}
 
 	return p, w.equip(p, cc.ExtendedBSR, seed)
 }

@@ -57,10 +57,11 @@ type Result struct {
 	// in Mbit/s, the measured one first, as "main=2.413 gcc-1=1.220". Those in
 	// the other direction come last, with an arrow.
 	FlowGoodputs string `json:"flow_goodputs_mbps"`
-	// JainIndex of those goodputs is 1 when they are equal and 1/Flows when one
-	// has it all. R. Jain et al., DEC TR-301, 1984.
+	// JainIndex of those goodputs is 1 when they are equal and one over their
+	// number when one has it all; without short transfers, and flows that were
+	// there for less than 5 s after warm-up. R. Jain et al., DEC TR-301, 1984.
 	JainIndex float64 `json:"jain_index"`
-	// FairShare is the measured goodput over the mean of all: 1 is fair.
+	// FairShare is the measured goodput over the mean of the same: 1 is fair.
 	FairShare float64 `json:"fair_share"`
 
 	// The clairvoyant sender on the same trace and seed, one frame ahead.

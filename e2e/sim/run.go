@@ -17,14 +17,15 @@ type Options struct {
 	// Recorder, when not nil, gets the measured controller's inputs and
 	// decisions.
 	Recorder gcc.Recorder
+	// Foresight, when not nil, is that of the scenario and seed, which need not be
+	// worked out again then. It does not change the run, and runs may share it.
+	Foresight *Foresight
 }
 
 // Run runs one algorithm through one scenario. The same arguments give the same
 // result, bit by bit.
 func Run(sc Scenario, alg string, seed uint64, p Params, opts Options) (Result, error) {
-	// Any instant will do; a fixed one keeps event logs the same.
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	w, err := newWorld(sc, alg, seed, start, p, opts)
+	w, err := newWorld(sc, alg, seed, epoch(), p, opts)
 	if err != nil {
 		return Result{}, err
 	}
@@ -38,3 +39,7 @@ func Run(sc Scenario, alg string, seed uint64, p Params, opts Options) (Result, 
 
 	return res, nil
 }
+
+// epoch is when runs begin. Any instant will do; a fixed one keeps event logs the
+// same.
+func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }

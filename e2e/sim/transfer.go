@@ -35,6 +35,7 @@ type transfer struct {
 
 	atWarmup int64 // delivered by then
 	warm     bool
+	last     instant // when the newest was delivered
 }
 
 func (w *world) addTransfer(f Flow, p *phone) error {
@@ -99,7 +100,11 @@ func (t *transfer) wake() instant {
 func (t *transfer) receive(k kind, index int64, _ *cell.Delivery) {
 	switch k {
 	case kindSegment:
+		before := t.receiver.Delivered()
 		t.answer(t.receiver.OnSegment(t.w.now, *t.segments.at(index)))
+		if t.receiver.Delivered() > before {
+			t.last = t.w.instant(t.w.now)
+		}
 		t.segments.free(index)
 	case kindAck:
 		t.sender.OnAck(t.w.now, *t.acks.at(index))
@@ -131,10 +136,10 @@ func (t *transfer) telemetry(gbr.Telemetry) {}
 
 func (t *transfer) finish() {}
 
-func (t *transfer) goodBytes() int {
+func (t *transfer) goodBytes() (bytes int, last instant) {
 	if !t.warm {
-		return 0
+		return 0, 0
 	}
 
-	return int(t.receiver.Delivered() - t.atWarmup)
+	return int(t.receiver.Delivered() - t.atWarmup), t.last
 }

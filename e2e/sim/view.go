@@ -8,26 +8,92 @@ import (
 )
 
 // view is what only the references, causal and oracle, may look at. Where
-// several flows use one thing at once, each sees its equal share of it.
+// several flows use one thing at once, each sees its equal share of it, and the
+// queue that it would have there alone: what the others fill a queue with, TCP to
+// the brim, is no reason to send less than that share, for it would go to them.
+// Short transfers have no share: a reference makes room for them.
 type view struct {
 	route *route
 	fps   int
+
+	radio, path ownQueue
+}
+
+// ownQueue is what a flow has queued in its share of something.
+type ownQueue struct {
+	bytes float64
+	at    time.Duration
+	seen  int // packets of the flow that are in bytes
+}
+
+// run goes on to a time, with what has been sent and what was carried since.
+func (q *ownQueue) run(c *call, to time.Duration, carried float64) float64 {
+	for ; q.seen < len(c.packets); q.seen++ {
+		q.bytes += float64(c.packets[q.seen].size)
+	}
+	q.bytes, q.at = max(q.bytes-carried, 0), to
+
+	return q.bytes
 }
 
 func (v *view) since() time.Duration { return v.route.w.since() }
 
 func (v *view) frameInterval() time.Duration { return time.Second / time.Duration(v.fps) }
 
-// sharing is how many flows send up through something now, this one included.
+// sharing is how many flows have a share of something now, this one included.
 func (v *view) sharing(through func(*route) bool) float64 {
 	n := 0
 	for _, r := range v.route.w.routes {
-		if r == v.route || !r.spec.Reverse && through(r) && r.active() {
+		if r == v.route || v.beside(r, through) && r.spec.CC != ShortTCP && r.active() {
 			n++
 		}
 	}
 
 	return float64(n)
+}
+
+// beside tells whether a flow is another one that sends up through something.
+func (v *view) beside(r *route, through func(*route) bool) bool {
+	return r != v.route && !r.spec.Reverse && through(r)
+}
+
+// queue is what a reference takes for its queue in something: all that is there,
+// or its own while it shares that. Others who make room, as it does, cannot see to
+// it that the queue of all is short: what is beyond a frame each counts then, one
+// being a frame's worth.
+func (v *view) queue(all, own, one float64, through func(*route) bool) float64 {
+	n := v.sharing(through)
+	if n == 1 {
+		return all
+	}
+	for _, r := range v.route.w.routes {
+		if v.beside(r, through) && r.active() && !r.makesRoom() {
+			return own
+		}
+	}
+
+	return max(own, all/n-one)
+}
+
+// makesRoom tells whether a flow does not keep a queue full.
+func (r *route) makesRoom() bool {
+	switch r.spec.CC {
+	case ShortTCP, "causal", "oracle":
+		return true
+	default:
+		return false
+	}
+}
+
+// shares tells whether there is ever another flow.
+func (v *view) shares(through func(*route) bool) bool {
+	for _, r := range v.route.w.routes {
+		if v.beside(r, through) {
+			return true
+		}
+	}
+
+	return false
 }
 
 func everyone(*route) bool { return true }
@@ -40,8 +106,17 @@ func (v *view) backlog() float64 {
 	p.up.RunTo(v.route.w.now)
 	p.touched = true // it may have run
 	c := v.route.flow.(*call)
+	queue := float64(p.up.Backlog())
+	if v.shares(v.samePhone) {
+		to, carried, one := v.since(), 0.0, 0.0
+		if since := to - v.radio.at; since > 0 {
+			carried = v.recentBps(since) / 8 * since.Seconds()
+			one = carried * v.frameInterval().Seconds() / since.Seconds()
+		}
+		queue = v.queue(queue, v.radio.run(c, to, carried), one, v.samePhone)
+	}
 
-	return float64(p.up.Backlog())/v.sharing(v.samePhone) + float64(c.pacer.Bytes())
+	return queue + float64(c.pacer.Bytes())
 }
 
 // radioBytes is what the radio will carry from one time to another, for the
@@ -57,7 +132,7 @@ func (v *view) radioBytes(from, to time.Duration) float64 {
 
 // recentBps is what the radio has carried.
 func (v *view) recentBps(window time.Duration) float64 {
-	return float64(v.route.phone.up.CapacityBps(v.route.w.now, window)) / v.sharing(v.samePhone)
+	return float64(v.route.phone.capacityBps(v.since(), window)) / v.sharing(v.samePhone)
 }
 
 // pathSlack keeps a queue that the references do not look at from growing by
@@ -103,15 +178,21 @@ func (v *view) pathRoomNow() float64 {
 
 // pathBacklog is what is queued behind the radio.
 func (v *view) pathBacklog() float64 {
-	queue := 0.0
+	through, queue := v.samePhone, 0.0
 	if p := v.route.phone; p.pathBacklog != nil {
-		queue = float64(p.pathBacklog()) / v.sharing(v.samePhone)
+		queue = float64(p.pathBacklog())
 	}
 	if b := v.route.w.backhaul; b != nil {
-		queue = max(queue, float64(b.path.Backlog())/v.sharing(everyone))
+		through, queue = everyone, max(queue, float64(b.path.Backlog()))
 	}
+	if !v.shares(through) {
+		return queue
+	}
+	to := v.since()
 
-	return queue
+	own := v.path.run(v.route.flow.(*call), to, v.pathBytes(v.path.at, to))
+
+	return v.queue(queue, own, v.pathBps(to)/8*v.frameInterval().Seconds(), through)
 }
 
 // pathBytes is what the path will carry from one time to another.

@@ -51,9 +51,9 @@ type flow interface {
 	wake() instant
 	// finish ends the run.
 	finish()
-	// goodBytes is the payload that has got through for the first time, after
-	// warm-up.
-	goodBytes() int
+	// goodBytes is the payload that has got through for the first time, after warm-up,
+	// and when the last of it did.
+	goodBytes() (bytes int, last instant)
 }
 
 // instant is a time since the start of the run, for quick comparisons.
@@ -74,6 +74,9 @@ func newWorld(sc Scenario, alg string, seed uint64, start time.Time, p Params, o
 		return nil, err
 	}
 	w := &world{sc: sc, opts: opts, seed: seed, start: start, end: start.Add(sc.Duration), now: start}
+	if opts.Foresight != nil {
+		w.future = opts.Foresight.traces
+	}
 	if sc.Backhaul != nil {
 		var err error
 		if w.backhaul, err = newWire(w, *sc.Backhaul, seed, w.farEnd); err != nil {

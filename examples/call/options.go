@@ -75,7 +75,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	cc, trace := "gbrcc,pion", ""
 	flags.DurationVar(&o.duration, "duration", 30*time.Second, "length of the call")
 	flags.StringVar(&cc, "cc", cc, "estimators, comma separated: "+strings.Join(names(), ", "))
-	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps or t_ms,nr_tbs,lte_tbs (FILE#nr, FILE#lte: one leg) (default: a built-in synthetic LTE cell)")
+	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps or t_ms,nr_tbs,lte_tbs (FILE#nr, FILE#lte: one leg); steps above 1 Gbit/s are left out (default: a built-in synthetic LTE cell)")
 	flags.StringVar(&o.modem, "modem", "sim", "telemetry for gbrcc and seed: sim (the emulated phone's) or a pairing `URL` printed by the agent's -pair; the media stays on the emulated cell")
 	flags.StringVar(&o.http, "http", "127.0.0.1:0", "`ADDR` of the live page (port 0: any free one; off: no page)")
 	flags.StringVar(&o.json, "json", "", "write the result to `FILE`")
@@ -119,7 +119,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		}
 	}
 
-	if err := o.readTrace(trace); err != nil {
+	if err := o.readTrace(trace, stderr); err != nil {
 		return o, fmt.Errorf("-trace %s: %w", trace, err)
 	}
 	if err := o.checkJSON(); err != nil {
@@ -170,7 +170,7 @@ func (o *options) cell(start time.Time) cell.Config {
 }
 
 // readTrace loads the capacity, or makes it up.
-func (o *options) readTrace(path string) error {
+func (o *options) readTrace(path string, stderr io.Writer) error {
 	if path == "" {
 		o.trace = cell.SynthLTE(o.seed, o.duration)
 
@@ -181,13 +181,19 @@ func (o *options) readTrace(path string) error {
 	if err != nil {
 		return plain(err)
 	}
+	data, dropped := cell.DropNoLimit(data)
 	if o.trace, err = cell.ParseTraceLeg(filepath.Base(path), data, leg); err != nil {
 		return err
 	}
 	o.traceName = path
-	_, err = cell.New(o.cell(time.Now())) // knows what a cell can carry
+	if _, err = cell.New(o.cell(time.Now())); err != nil { // knows what a cell can carry
+		return err
+	}
+	if dropped > 0 {
+		fmt.Fprintf(stderr, "call: -trace %s: %d steps above 1 Gbit/s mean no limit and are left out\n", path, dropped)
+	}
 
-	return err
+	return nil
 }
 
 // checkJSON makes sure that the result can be written.

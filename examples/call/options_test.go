@@ -172,6 +172,20 @@ func TestParse(t *testing.T) {
 	within(t, "capacity of the trace", float64(got.trace.MeanBps(0, got.duration))/1e6, 1.99, 2.01, "Mbit/s")
 }
 
+// A step that says "no limit" is left out, and the user is told.
+func TestTraceWithoutLimit(t *testing.T) {
+	trace := write(t, "open.csv", "t_ms,ul_kbps\n0,2000\n1000,8000000\n2000,1000\n3000,1000\n")
+	var told strings.Builder
+	got, err := parse([]string{"-trace", trace}, &told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "capacity of the trace", float64(got.trace.MeanBps(0, 4*time.Second))/1e6, 1.49, 1.51, "Mbit/s")
+	if want := trace + ": 1 steps above 1 Gbit/s"; !strings.Contains(told.String(), want) || strings.Count(told.String(), "\n") != 1 {
+		t.Errorf("told %q, want one line with %q", told.String(), want)
+	}
+}
+
 func TestTraceLeg(t *testing.T) {
 	// 800 bytes in 20 TTIs of 20 ms are 6.4 Mbit/s, 1000 bytes in 8 slots 3.2.
 	trace := write(t, "two.csv", "t_ms,nr_tbs,lte_tbs\n0,1000,800\n20,1000,800\n")

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+package sfu
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/pion/rtcp"
+)
+
+func publishing(s *Server) func() bool { return func() bool { return s.Stats().Publishing } }
+
+// A publisher and two viewers, who come and go.
+func TestForward(t *testing.T) {
+	s, url := start(t)
+	c := newCamera(t, url)
+	eventually(t, "a publisher", publishing(s))
+	a, b := newScreen(t, url), newScreen(t, url)
+	eventually(t, "pictures for both", func() bool { return a.frames.Load() > 20 && b.frames.Load() > 20 })
+	for _, v := range []*screen{a, b} {
+		if v.first.Load() != 1 {
+			t.Error("a viewer began with a frame that it cannot decode")
+		}
+	}
+	if c.plis.Load() < 1 || c.twcc.Load() < 1 {
+		t.Errorf("the publisher got %d PLI and %d TWCC, want both", c.plis.Load(), c.twcc.Load())
+	}
+	if st := s.Stats(); st.Viewers != 2 || st.PacketsIn < 20 || st.PacketsOut < 40 || st.BytesOut != 300*st.PacketsOut {
+		t.Errorf("%+v", st)
+	}
+
+	// A viewer's PLI goes on to the publisher.
+	before := c.plis.Load()
+	ssrc := uint32(a.pc.GetReceivers()[0].Track().SSRC())
+	if err := a.pc.WriteRTCP([]rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: ssrc}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the PLI", func() bool { return c.plis.Load() > before })
+
+	// One leaves, the other stays.
+	if r, err := ask(t.Context(), http.MethodDelete, a.session, "", ""); err != nil || r.status != http.StatusOK {
+		t.Fatalf("%v %v", r, err)
+	}
+	if st := s.Stats(); st.Viewers != 1 {
+		t.Errorf("%d viewers after one has left", st.Viewers)
+	}
+	if r, err := ask(t.Context(), http.MethodDelete, a.session, "", ""); err != nil || r.status != http.StatusNotFound {
+		t.Errorf("a second DELETE: %v %v", r, err)
+	}
+	n := b.frames.Load()
+	eventually(t, "more for the other", func() bool { return b.frames.Load() > n+20 })
+	if b.holes.Load() != 0 {
+		t.Errorf("%d holes in a stream without loss", b.holes.Load())
+	}
+
+	// The publisher leaves, and the viewer with it.
+	if r, err := ask(t.Context(), http.MethodDelete, c.session, "", "", "Authorization", "Bearer "+token); err != nil || r.status != http.StatusOK {
+		t.Fatalf("%v %v", r, err)
+	}
+	eventually(t, "nobody left", func() bool { st := s.Stats(); return !st.Publishing && st.Viewers == 0 })
+	<-b.ended
+	if st := s.Stats(); st.PacketsIn < 40 || st.PacketsOut < 60 || st.PublishersTotal != 1 || st.ViewersTotal != 2 {
+		t.Errorf("in the end: %+v", st)
+	}
+}
+
+// A page that is reloaded publishes again without waiting for the old session.
+func TestReplace(t *testing.T) {
+	s, url := start(t)
+	newCamera(t, url)
+	eventually(t, "a publisher", publishing(s))
+	a := newScreen(t, url)
+	eventually(t, "pictures", func() bool { return a.frames.Load() > 5 })
+	newCamera(t, url)
+	<-a.ended
+	eventually(t, "one publisher", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+
+		return len(s.sessions) == 1 && s.current != nil
+	})
+	b := newScreen(t, url)
+	eventually(t, "pictures of the second", func() bool { return b.frames.Load() > 5 })
+}
+
+// Ten viewers get all of it.
+func TestTenViewers(t *testing.T) {
+	s, url := start(t)
+	newCamera(t, url)
+	eventually(t, "a publisher", publishing(s))
+	var all []*screen
+	for range 10 {
+		all = append(all, newScreen(t, url))
+	}
+	for i, v := range all {
+		eventually(t, "pictures", func() bool { return v.frames.Load() > 20 })
+		if v.holes.Load() != 0 {
+			t.Errorf("viewer %d: %d holes", i, v.holes.Load())
+		}
+	}
+	if st := s.Stats(); st.Viewers != 10 || st.Overflows != 0 {
+		t.Errorf("%+v", st)
+	}
+}

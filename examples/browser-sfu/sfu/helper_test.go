@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+
+package sfu
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pion/ice/v4"
+	pion "github.com/pion/interceptor"
+	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+	"go.uber.org/goleak"
+)
+
+const token = "let-me-in"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// start returns a server and its URL; both end with the test.
+func start(t *testing.T, change ...func(*Config)) (*Server, string) {
+	t.Helper()
+	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Media: conn, Token: token}
+	for _, f := range change {
+		f(&cfg)
+	}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		web.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
+
+	return s, web.URL
+}
+
+// peer is a connection of the other side, on loopback.
+func peer(t *testing.T) *webrtc.PeerConnection {
+	t.Helper()
+	var e webrtc.SettingEngine
+	e.SetIncludeLoopbackCandidate(true)
+	e.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
+	e.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	e.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	m, r := &webrtc.MediaEngine{}, &pion.Registry{}
+	err := errors.Join(
+		m.RegisterDefaultCodecs(), webrtc.ConfigureTWCCHeaderExtensionSender(m, r), webrtc.RegisterDefaultInterceptors(m, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := webrtc.NewAPI(webrtc.WithSettingEngine(e), webrtc.WithMediaEngine(m), webrtc.WithInterceptorRegistry(r))
+	pc, err := api.NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pc.GracefulClose() })
+
+	return pc
+}
+
+// offerOf is a complete offer.
+func offerOf(t *testing.T, pc *webrtc.PeerConnection) string {
+	t.Helper()
+	o, err := pc.CreateOffer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gathered := webrtc.GatheringCompletePromise(pc)
+	if err := pc.SetLocalDescription(o); err != nil {
+		t.Fatal(err)
+	}
+	<-gathered
+
+	return pc.LocalDescription().SDP
+}
+
+// answer is what came back from a request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func ask(ctx context.Context, method, url, contentType, body string, header ...string) (answer, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewBufferString(body))
+	if err != nil {
+		return answer{}, err
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(resp.Body)
+
+	return answer{resp.StatusCode, resp.Header, string(b)}, err
+}
+
+// join negotiates a peer with an endpoint and returns its session's URL.
+func join(t *testing.T, pc *webrtc.PeerConnection, url, endpoint string) (string, answer) {
+	t.Helper()
+	a, err := ask(t.Context(), http.MethodPost, url+endpoint, typeSDP, offerOf(t, pc), "Authorization", "Bearer "+token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.status != http.StatusCreated {
+		t.Fatalf("%s: %d %s", endpoint, a.status, a.body)
+	}
+	if err := pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: a.body}); err != nil {
+		t.Fatal(err)
+	}
+
+	return url + a.header.Get("Location"), a
+}
+
+// camera publishes VP8 frames of one packet: a key frame first and when asked.
+type camera struct {
+	pc      *webrtc.PeerConnection
+	track   *webrtc.TrackLocalStaticRTP
+	session string
+	plis    atomic.Int64
+	twcc    atomic.Int64
+}
+
+const frameEvery = 20 * time.Millisecond
+
+func newCamera(t *testing.T, url string) *camera {
+	t.Helper()
+	c := &camera{pc: peer(t)}
+	var err error
+	c.track, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := c.pc.AddTransceiverFromTrack(c.track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			packets, _, err := tr.Sender().ReadRTCP()
+			if err != nil {
+				return
+			}
+			for _, p := range packets {
+				switch p.(type) {
+				case *rtcp.PictureLossIndication:
+					c.plis.Add(1)
+				case *rtcp.TransportLayerCC:
+					c.twcc.Add(1)
+				}
+			}
+		}
+	}()
+	c.session, _ = join(t, c.pc, url, "/whip")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	t.Cleanup(func() { cancel(); <-done })
+	go func() {
+		defer close(done)
+		c.film(ctx)
+	}()
+
+	return c
+}
+
+// payload of a frame; the bytes at the end are its number.
+func payload(n int, key bool) []byte {
+	b := make([]byte, 300)
+	b[0], b[1] = 0x10, 1
+	if key {
+		b[1] = 0
+	}
+	b[2], b[3] = byte(n>>8), byte(n)
+
+	return b
+}
+
+func (c *camera) film(ctx context.Context) {
+	tick := time.NewTicker(frameEvery)
+	defer tick.Stop()
+	answered := int64(-1)
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		asked := c.plis.Load()
+		p := &rtp.Packet{
+			Header:  rtp.Header{Version: 2, Marker: true, SequenceNumber: uint16(65500 + n), Timestamp: uint32(n * 1800)},
+			Payload: payload(n, asked != answered),
+		}
+		answered = asked
+		_ = c.track.WriteRTP(p) // nobody may be there
+	}
+}
+
+// screen is a viewer.
+type screen struct {
+	pc      *webrtc.PeerConnection
+	session string
+	etag    string
+	frames  atomic.Int64
+	holes   atomic.Int64 // in the sequence numbers
+	first   atomic.Int64 // 1: key frame, 2: another
+	ended   chan struct{}
+}
+
+func newScreen(t *testing.T, url string) *screen {
+	t.Helper()
+	v := &screen{pc: peer(t), ended: make(chan struct{})}
+	if _, err := v.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}); err != nil {
+		t.Fatal(err)
+	}
+	v.pc.OnTrack(func(tr *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+		defer close(v.ended)
+		last := -1
+		for {
+			p, _, err := tr.ReadRTP()
+			if err != nil {
+				return
+			}
+			if last >= 0 && p.SequenceNumber != uint16(last)+1 {
+				v.holes.Add(1)
+			}
+			last = int(p.SequenceNumber)
+			if v.first.Load() == 0 {
+				v.first.Store(2)
+				if vp8Key(p.Payload) {
+					v.first.Store(1)
+				}
+			}
+			v.frames.Add(1)
+		}
+	})
+	var a answer
+	v.session, a = join(t, v.pc, url, "/whep")
+	v.etag = a.header.Get("ETag")
+
+	return v
+}
+
+// eventually waits for what a busy machine may do late.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if f() {
+			return
+		}
+	}
+	t.Fatalf("not in 15 s: %s", what)
+}
