@@ -29,8 +29,10 @@ const (
 	// offsetDrift, in ms, is the same offset; for another one the difference has
 	// to be at most this share of what it is now, and less by offsetClear: while
 	// what is told fits, clocks do not jump, but frames at equal distances may fit
-	// with a shift of that distance a little better for a while.
-	offsetDrift, offsetBetter, offsetClear = 5, 0.6, 0.1
+	// with a shift of that distance a little better for a while. One that is
+	// farther from 0 is believed only when what is told does not fit at all, by
+	// offsetMisfit: frames of equal size fit as well a frame or two away.
+	offsetDrift, offsetBetter, offsetClear, offsetMisfit = 5, 0.6, 0.1, 0.6
 )
 
 // offset finds how far the modem's clock is ahead of the sender's, and whether
@@ -140,7 +142,9 @@ func (o *offset) cost(i int) float64 {
 // only when it is clearly better when it is another.
 func (o *offset) settle(least int) {
 	far := shiftMs(least)-shiftMs(o.at0) > offsetDrift || shiftMs(o.at0)-shiftMs(least) > offsetDrift
-	if far && o.n > offsetReports && o.cost(least) > min(offsetBetter*o.cost(o.at0), o.cost(o.at0)-offsetClear) {
+	farther := math.Abs(float64(shiftMs(least))) > math.Abs(float64(shiftMs(o.at0)))
+	if far && o.n > offsetReports && (o.cost(least) > min(offsetBetter*o.cost(o.at0), o.cost(o.at0)-offsetClear) ||
+		farther && o.cost(o.at0) < offsetMisfit) {
 		least = o.at0
 	} else if far {
 		o.jumped = true
