@@ -78,7 +78,7 @@ var arrows = map[string]arrow{
 	"e2e/webrtcv5":               to(),
 	"e2e/sim":                    to("e2e/cell", "e2e/media", "e2e/tcp", "gbr", "gcc", "gcc/pacing", "modemlink/diag", "modemlink/ratio", "qoe"),
 	"e2e/tcp":                    to(),
-	"e2e/bench":                  to("e2e/bench/pionrun", "e2e/cell", "e2e/cell/ns3", "e2e/dataset", "e2e/sim", "gbr", "interceptor/dashboard"),
+	"e2e/bench":                  to("e2e/bench/pionrun", "e2e/cell", "e2e/cell/ns3", "e2e/dataset", "e2e/sim", "gbr", "interceptor/dashboard", "qoe"),
 	"e2e/bench/pionrun":          to("e2e/cell", "e2e/media", "e2e/peer", "e2e/sim", "gbr", "interceptor", "interceptor/pionbwe"),
 	"examples/browser-sfu": to("e2e/cell", "e2e/cell/live", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu", "gbr",
 		"interceptor/dashboard", "modemlink", "modemlink/source"),

@@ -86,6 +86,8 @@ type options struct {
 	out       string
 	settings  []setting
 	sweeps    []sweep
+	// chosen tells that -cc was given, not taken from checkCC.
+	chosen bool
 	// command is what the report says to run.
 	command string
 }
@@ -194,7 +196,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q (flags start with -, see -h)", fs.Arg(0))
 	}
-	if o.check && !isSet(fs, "cc") {
+	if o.chosen = isSet(fs, "cc"); o.check && !o.chosen {
 		cc = checkCC
 	}
 	for name := range strings.SplitSeq(cc, ",") {
