@@ -29,6 +29,7 @@
 //
 //	scenario.go   what a run is: radios, paths, telemetry, sources, flows
 //	catalogue.go  the built-in scenarios, their classes; catalogue_*.go one each
+//	random.go     held-out scenarios, drawn by numbers; random_model.go capacities
 //	select.go     finding them by name, class or pattern
 //	build.go      what they are built from
 //	run.go        a run from outside
