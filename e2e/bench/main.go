@@ -21,6 +21,7 @@
 //	store.go     keeping them, and going on after an interruption
 //	progress.go  the line on the terminal
 //	output.go    list, table, JSON
+//	classes.go   -classes: medians over classes
 //	check.go     -check: thresholds, and how far from them
 //	report.go    report.html; its looks are in assets/
 //	version.go   which code this is
@@ -57,7 +58,9 @@ Examples:
   bench -scenarios const,trace -cc gbrcc,gbrcc-pion,gcc,pion,pion-leaky -seeds 5
   bench -check -scenarios all -seeds 5 -out DIR
   bench -check -scenarios random -seeds 5
-  bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -out DIR
+  bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -cc seed -out DIR
+  bench -scenarios trace,cell -sweep telemetry_ms=2,50,100,200 -cc gbrcc,seed -classes
+  bench -cc gbrcc -sweep without=each -classes
 
 The rows pion, pion-leaky, gbrcc-pion and gbrcc-on-pion run in the real Pion stack
 in virtual time, on the same cells: Pion's GCC with its NoOp and with its leaky
@@ -83,6 +86,7 @@ Flags:
 type options struct {
 	list      bool
 	check     bool
+	classes   bool
 	json      bool
 	scenarios string
 	cc        []string
@@ -160,6 +164,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		write = writeJSON
 	} else if o.check {
 		write = writeCheck
+	} else if o.classes {
+		write = writeClasses
 	}
 
 	return errors.Join(write(stdout, records, failed), failedError(failed, len(jobs)))
@@ -172,6 +178,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	cc := "gbrcc,seed,gcc,gcc-burst,fixed,causal,oracle"
 	fs.BoolVar(&o.list, "list", false, "list scenarios, algorithms and parameters, then exit")
 	fs.BoolVar(&o.check, "check", false, "compare with the thresholds that GBR-CC is measured by; -cc is then "+checkCC+" where it is not given")
+	fs.BoolVar(&o.classes, "classes", false, "print medians over each class in place of each scenario, in Markdown")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line for each run instead of the table")
 	fs.StringVar(&o.scenarios, "scenarios", "all", "names, classes (see -list), patterns such as step-* or all, comma separated")
 	fs.StringVar(&cc, "cc", cc, "algorithms, comma separated")

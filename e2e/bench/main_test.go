@@ -100,7 +100,7 @@ func TestFilesAndTable(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if want := []string{"frontier.csv", "report.html", "results.csv", "table.md", "version.json"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"classes.md", "frontier.csv", "report.html", "results.csv", "table.md", "version.json"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%v in the folder, %v; want %v", names, err, want)
 	}
 }
@@ -232,6 +232,12 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-sweep", "gamma=1,2"}, "target_ms"},
 		{[]string{"-sweep", "beta=1,2", "-sweep", "beta=3"}, "twice"},
 		{[]string{"-sweep", "beta=1,2", "-set", "beta=3"}, "twice"},
+		{[]string{"-set", "without=salt"}, "hold-back"},
+		{[]string{"-sweep", "without=path,path"}, "twice"},
+		{[]string{"-set", "without=each"}, "-sweep"},
+		{[]string{"-set", "bsr_table=umts"}, "nr-short"},
+		{[]string{"-set", "bsr_ms=0.5", "-scenarios", "const-3", "-cc", "gbrcc"}, "whole milliseconds"},
+		{[]string{"-set", "bsr_ms=5", "-cc", "gcc"}, "no algorithm"},
 		{[]string{"-sweep", "horizon_ms=33,50", "-cc", "gbrcc"}, "no algorithm"},
 		{[]string{"-sweep", "beta=10,-5", "-cc", "seed"}, "beta=-5"},
 		{[]string{"-trace", filepath.Join(dir, "missing")}, "missing"},
