@@ -41,7 +41,6 @@ func newRadio(t testing.TB, perTTI int) *radio {
 // run sends a frame each 33 ms, of what the estimator offers when budgets is
 // set, and tells telemetry every 5 ms and feedback every 50 ms.
 func (r *radio) run(d time.Duration, budgets bool) {
-	var results []gcc.PacketResult
 	for ms := range d.Milliseconds() {
 		r.now = r.now.Add(time.Millisecond)
 		if ms%33 == 0 {
@@ -69,14 +68,19 @@ func (r *radio) run(d time.Duration, budgets bool) {
 			r.telemetry = gbr.Telemetry{}
 		}
 		if ms%50 == 49 {
-			results = results[:0]
-			for _, p := range r.sent {
-				results = append(results, gcc.PacketResult{SentPacket: p, Received: true, Arrival: gcc.RemoteTime(p.At.Sub(epoch).Microseconds() + 60_000)})
-			}
-			r.sent = r.sent[:0]
-			r.e.OnFeedback(r.now, gcc.Feedback{Packets: results})
+			r.feedback(r.now)
 		}
 	}
+}
+
+// feedback reports what was sent since the last time.
+func (r *radio) feedback(now time.Time) {
+	var results []gcc.PacketResult
+	for _, p := range r.sent {
+		results = append(results, gcc.PacketResult{SentPacket: p, Received: true, Arrival: gcc.RemoteTime(p.At.Sub(epoch).Microseconds() + 60_000)})
+	}
+	r.sent = r.sent[:0]
+	r.e.OnFeedback(now, gcc.Feedback{Packets: results})
 }
 
 // What the radio carries comes out as rate and as budget, whatever the outer
