@@ -107,6 +107,7 @@
 //	factory.go    Factory for cc.NewInterceptor
 //	peers.go      NewInterceptor: the Estimator of a PeerConnection
 //	uplink.go     Uplink: one modem, several Estimators
+//	others.go     what the others on an Uplink sent
 //	allocation.go Allocator: one target, several streams
 //	advice.go     what the pacer asks of the encoder
 //	repair.go     the share of FEC and retransmissions

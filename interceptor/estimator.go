@@ -77,6 +77,7 @@ type Estimator struct {
 	advice        adviser
 	encoderBps    int // the target less what repair takes
 	uplink        *Uplink
+	heard         int64    // of the others on the uplink, see sentLog
 	hooks         []func() // of Close
 
 	onAdvice  func(Advice)
@@ -213,6 +214,7 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 			if d := e.watch.heard(now); d > 0 && e.rec != nil {
 				e.rec.Record(now, FeedbackBackEvent{milliseconds(d)})
 			}
+			e.hearOthers(now)
 			e.core.OnFeedback(now, gcc.Feedback{Packets: results})
 			changed = true
 		}
@@ -235,13 +237,19 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 
 // PushTelemetry takes in what the modem says. It returns at once and is meant to
 // be the sink of a link's client; t is not kept.
-func (e *Estimator) PushTelemetry(t gbr.Telemetry) {
+func (e *Estimator) PushTelemetry(t gbr.Telemetry) { e.push(t, 0) }
+
+// push is PushTelemetry to one that has a share of the radio, 0 for the same as
+// before.
+func (e *Estimator) push(t gbr.Telemetry, share float64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return
 	}
 	now := e.now()
+	e.hearOthers(now)
+	e.core.SetShare(now, share)
 	e.core.OnTelemetry(now, t)
 	e.afterTelemetry(now)
 }

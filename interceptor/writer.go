@@ -11,6 +11,8 @@ import (
 
 	pion "github.com/pion/interceptor"
 	"github.com/pion/rtp"
+
+	"github.com/gbrcc/gbrcc/gcc"
 )
 
 const (
@@ -364,8 +366,11 @@ func (e *Estimator) settle(p *packet) {
 	if e.advice.watching() {
 		e.advise()
 	}
+	e.hearOthers(p.at)
+	e.tellOthers(p.at, p.size)
 	if p.tracking == untracked {
 		e.count.untracked++
+		e.core.OnOthersSent(p.at, gcc.SentPacket{At: p.at, Size: p.size})
 
 		return
 	}
