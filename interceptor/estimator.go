@@ -4,6 +4,7 @@ package interceptor
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,7 @@ type Estimator struct {
 
 	mu      sync.Mutex
 	core    *gbr.Estimator
+	outer   io.Closer // core's, nil when it needs none
 	pacer   *pacing.Pacer[*packet]
 	history *history
 	reader  feedbackReader
@@ -92,13 +94,17 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	core, err := cfg.newCore()
+	core, outer, err := cfg.newCore()
 	if err != nil {
 		return nil, err
 	}
 	cfg.pacer.MaxPadding = maxFiller
 	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
+		if outer != nil {
+			_ = outer.Close() // the pacer's configuration is what is wrong
+		}
+
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
 	h := newHistory()
@@ -117,6 +123,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		notifierDone: make(chan struct{}),
 		flusherDone:  make(chan struct{}),
 		core:         core,
+		outer:        outer,
 		pacer:        pacer,
 		history:      h,
 		reader:       feedbackReader{history: h},
@@ -379,6 +386,10 @@ func (e *Estimator) Close() error {
 	}
 	if first {
 		e.drain()
+		e.mu.Lock()
+		outer := e.outer // nothing uses it after closed is set
+		e.mu.Unlock()
+		e.closeOuter(outer)
 		if e.events != nil {
 			return e.events.Flush()
 		}
