@@ -76,6 +76,7 @@ type Estimator struct {
 	repair        repairMeter
 	advice        adviser
 	encoderBps    int // the target less what repair takes
+	needBps       int // what the application can use, 0 for unknown
 	uplink        *Uplink
 	hooks         []func() // of Close
 
@@ -297,6 +298,24 @@ func (e *Estimator) GetTargetBitrate() int {
 	defer e.mu.Unlock()
 
 	return e.encoderBps
+}
+
+// SetNeed tells the highest rate that the application can use, in bit/s with all
+// headers, 0 for unknown, which it is at first: the sum of the encoders' maxima.
+// Probes then go up to twice that and no further, and when it rises while the
+// application sends less than it may the path is probed for it at once. The
+// target is not bounded by it. An [Allocator] tells it by itself, see
+// [Allocator.Serve].
+func (e *Estimator) SetNeed(bps int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.needBps = max(bps, 0); e.closed {
+		return
+	}
+	now := e.now()
+	e.core.SetNeed(now, e.needBps)
+	e.follow(now)
+	e.kick(now)
 }
 
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the

@@ -71,6 +71,7 @@ func (e *Estimator) Switch(opts ...Option) error {
 	now := e.now()
 	e.cfg, e.core, e.minBps = &c, core, c.core.MinBps
 	e.coreNotBefore = now
+	core.SetNeed(now, e.needBps)
 	if e.rec != nil {
 		e.rec.Record(now, c.configured())
 	}
