@@ -44,6 +44,7 @@ type Estimator struct {
 
 	saidOrder, saidLarge atomic.Bool
 	fecDeaf              atomic.Bool // the receiver does not report FEC
+	bereft               atomic.Bool // of the reports about RTX
 
 	loopDone, notifierDone, flusherDone chan struct{}
 
@@ -53,6 +54,7 @@ type Estimator struct {
 	history *history
 	reader  feedbackReader
 	rtx     map[uint32]*rtxNumbers
+	fec     map[uint32]bool
 	count   counters
 	closed  bool
 	sending bool // somebody is in transmit
@@ -121,6 +123,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		history:      h,
 		reader:       feedbackReader{history: h},
 		rtx:          map[uint32]*rtxNumbers{},
+		fec:          map[uint32]bool{},
 		advice:       adviser{limit: cfg.skipDelay},
 		uplink:       cfg.uplink,
 	}
@@ -156,6 +159,9 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission, payloadType: info.PayloadTypeRetransmission}
 			e.rtx[s.rtx.ssrc] = s.rtx
 		}
+	}
+	if info.SSRCForwardErrorCorrection != 0 {
+		e.fec[info.SSRCForwardErrorCorrection] = true
 	}
 	warn := s.tracking == untracked && !e.watch.saidUntracked
 	if warn {
@@ -225,6 +231,12 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	// Under the lock, like the events: these happen once.
 	if e.reader.deaf() {
 		e.warnOnce(&e.fecDeaf, "the remote peer does not report on FEC packets (Pion's receivers do not): they are paced but not measured")
+	}
+	if e.reader.bereft() {
+		e.pacer.AllowPadding(false) // each probe would lose its report
+		e.warnOnce(&e.bereft, "the remote peer's feedback right after retransmissions or padding does not arrive, as Pion "+
+			"reads no RTCP about RTX streams: set BufferFactory of webrtc's SettingEngine to PeerFactory.BufferFactory. "+
+			"Until then no padding is sent, and rates rise later")
 	}
 	if large > largestReport {
 		e.warnOnce(&e.saidLarge, fmt.Sprintf("the remote peer sends feedback of %d bytes in a packet, which IP fragments or "+
