@@ -2,7 +2,7 @@
 
 //go:build browser
 
-package main
+package app
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func screenshot(t *testing.T, page context.Context, name string) {
 	t.Helper()
 	dir := os.Getenv("GBRCC_ARTIFACTS")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "out", "browser")
+		dir = filepath.Join("..", "..", "..", "out", "browser")
 	}
 	b, err := chromedp.Run(page, chromedp.FullScreenshot(100))
 	if err == nil {

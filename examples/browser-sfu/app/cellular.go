@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
 	"github.com/gbrcc/gbrcc/e2e/phone"
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/gateway"
-	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -79,8 +78,18 @@ func (c *cellular) uplink(endpoint, token string, log *slog.Logger) (*gateway.Up
 
 	return gateway.New(gateway.Config{
 		Endpoint: endpoint, Token: token, Conn: conn, Logger: log,
-		Telemetry: func(ctx context.Context, sink func(gbr.Telemetry)) error { return c.client.Run(ctx, sink) },
+		Telemetry: c.client.Run,
 	})
+}
+
+// way is the same for another SFU's client.
+func (c *cellular) way(o options, log *slog.Logger) Way {
+	w := Way{Room: o.room, Logger: log, Telemetry: c.client.Run}
+	if c.link != nil {
+		w.Cell = c.link.Uplink
+	}
+
+	return w
 }
 
 // back wraps the SFU's socket: what it sends to the phone takes as long as it
