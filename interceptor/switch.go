@@ -99,6 +99,7 @@ func (e *Estimator) install(c *config, core *gbr.Estimator, outer io.Closer) (ol
 	old, e.outer = e.outer, outer
 	e.cfg, e.core, e.minBps = c, core, c.core.MinBps
 	e.coreNotBefore = now
+	core.SetNeed(now, e.needBps)
 	if e.rec != nil {
 		e.rec.Record(now, c.configured())
 	}

@@ -2,66 +2,31 @@
 
 //go:build browser
 
-package main
+package app
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/gbrcc/gbrcc/e2e/browser/headless"
 )
 
-// chromium starts a browser that reaches nothing but this machine.
-func chromium(t *testing.T) context.Context {
+// openBrowser starts one a browser with a camera.
+func openBrowser(t *testing.T) context.Context {
 	t.Helper()
-	names := []string{"/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome"}
-	if name := os.Getenv("GBRCC_CHROMIUM"); name != "" {
-		names = []string{name}
-	}
-	path := ""
-	for _, name := range names {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
 
-			break
-		}
-	}
-	if path == "" {
-		t.Fatalf("no Chromium (looked for %s): apt-get install chromium, or set GBRCC_CHROMIUM to its path", strings.Join(names, ", "))
-	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir())}
-	for name, value := range map[string]any{
-		"headless": "new", "disable-gpu": true, "disable-quic": true, "no-first-run": true,
-		"no-sandbox": true, "disable-dev-shm-usage": true,
-		"disable-background-networking": true, "disable-component-update": true, "disable-sync": true,
-		"disable-background-timer-throttling": true, "disable-renderer-backgrounding": true,
-		"disable-backgrounding-occluded-windows": true,
-		"use-fake-device-for-media-stream":       true, "use-fake-ui-for-media-stream": true,
-		"autoplay-policy":                   "no-user-gesture-required",
-		"disable-features":                  "WebRtcHideLocalIpsWithMdns",
-		"allow-loopback-in-peer-connection": true,
-		"host-resolver-rules":               "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-		"window-size":                       "1400,800",
-	} {
-		options = append(options, chromedp.Flag(name, value))
-	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	// It starts with the first action; tabs before it would start their own.
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatalf("Chromium does not start: %v", err)
-	}
-
-	return ctx
+	return headless.Start(t, map[string]any{
+		"use-fake-device-for-media-stream": true, "use-fake-ui-for-media-stream": true, "window-size": "1400,800",
+	})
 }
 
 // tab opens a page.
@@ -108,7 +73,7 @@ func screenshot(t *testing.T, page context.Context, name string) {
 	t.Helper()
 	dir := os.Getenv("GBRCC_ARTIFACTS")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "out", "browser")
+		dir = filepath.Join("..", "..", "..", "out", "browser")
 	}
 	b, err := chromedp.Run(page, chromedp.FullScreenshot(100))
 	if err == nil {
@@ -134,7 +99,7 @@ func TestChromiumPublishAndView(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := start(t, "-token-file", file, "-modem", "off")
-	browser := chromium(t)
+	browser := openBrowser(t)
 	from := tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
 	t.Logf("live after %v", wait(t, from, isLive))
 
@@ -165,9 +130,11 @@ func TestChromiumPublishAndView(t *testing.T) {
 		g.drawImage(v, v.videoWidth / 14, v.videoHeight / 3, 1, 1, 0, 0, 1, 1);
 		return [...g.getImageData(0, 0, 1, 1).data];
 	})()`)
-	for i, want := range []float64{191, 191, 191} {
-		if d := colour[i] - want; d < -12 || d > 12 {
-			t.Errorf("the first bar is %v, want a grey of 191", colour[:3])
+	// 191, or 204 where the browser takes limited range for full: VP8 does not say.
+	// Both are grey; the next bar has no blue.
+	for _, c := range colour[:3] {
+		if c < 179 || c > 216 || math.Abs(c-colour[0]) > 12 {
+			t.Errorf("the first bar is %v, want a grey of 191 or 204", colour[:3])
 
 			break
 		}
@@ -209,7 +176,7 @@ func TestChromiumGateway(t *testing.T) {
 	}
 	r := start(t, "-trace", trace)
 	began := time.Now()
-	browser := chromium(t)
+	browser := openBrowser(t)
 	from := tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
 	wait(t, from, isLive)
 	to := tab(t, browser, r.view)

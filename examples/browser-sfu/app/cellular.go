@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
+	"github.com/gbrcc/gbrcc/e2e/phone"
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/gateway"
-	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -22,7 +22,7 @@ import (
 type cellular struct {
 	conn   net.PacketConn // the gateway's socket, wrapped
 	link   *live.Link     // nil: a real phone
-	phone  *phone         // nil: a real one
+	phone  *phone.Agent   // nil: a real one
 	client *modemlink.Client
 }
 
@@ -49,12 +49,12 @@ func newCellular(ctx context.Context, o options, log *slog.Logger) (c *cellular,
 			err = c.link.Start()
 		}
 		if err == nil {
-			c.phone, err = newPhone(c.link.Diag)
+			c.phone, err = phone.New(c.link.Diag)
 		}
 		if err != nil {
 			return c, err
 		}
-		agent = c.phone.url
+		agent = c.phone.URL()
 	}
 	c.client, err = modemlink.NewClient(agent, modemlink.ClientConfig{MaxBackoff: time.Second, OnEvent: func(e modemlink.Event) {
 		switch e.Kind {
@@ -78,8 +78,18 @@ func (c *cellular) uplink(endpoint, token string, log *slog.Logger) (*gateway.Up
 
 	return gateway.New(gateway.Config{
 		Endpoint: endpoint, Token: token, Conn: conn, Logger: log,
-		Telemetry: func(ctx context.Context, sink func(gbr.Telemetry)) error { return c.client.Run(ctx, sink) },
+		Telemetry: c.client.Run,
 	})
+}
+
+// way is the same for another SFU's client.
+func (c *cellular) way(o options, log *slog.Logger) Way {
+	w := Way{Room: o.room, Logger: log, Telemetry: c.client.Run}
+	if c.link != nil {
+		w.Cell = c.link.Uplink
+	}
+
+	return w
 }
 
 // back wraps the SFU's socket: what it sends to the phone takes as long as it
@@ -109,7 +119,7 @@ func (c *toPhone) WriteTo(p []byte, addr net.Addr) (int, error) {
 func (c *cellular) close() error {
 	var errs []error
 	if c.phone != nil {
-		c.phone.kill()
+		c.phone.Kill()
 	}
 	if c.link != nil {
 		errs = append(errs, c.link.Close())
