@@ -79,7 +79,9 @@ func byClass(records []record) classTable {
 				get metric
 			}{
 				{&f.goodput, func(r sim.Result) float64 { return over(r.GoodputMbps, r.OracleGoodput) }},
-				{&f.p50, playoutP50}, {&f.p95, playoutP95}, {&f.frozen, func(r sim.Result) float64 { return r.FreezeRatio }},
+				{&f.p50, playoutP50},
+				{&f.p95, playoutP95},
+				{&f.frozen, func(r sim.Result) float64 { return r.FreezeRatio }},
 			} {
 				var mids []float64
 				for _, s := range scenarios {
