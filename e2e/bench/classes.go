@@ -211,7 +211,7 @@ func classMaps(o options, cc string, axis sweep, t classTable) []heatMap {
 	return maps
 }
 
-// shades are a row's cells. What is shown the same has the same shade.
+// shades are a row's cells, without any where all are shown the same.
 func shades(values []float64, show string, more bool) []heatCell {
 	worst, best := slices.Max(values), slices.Min(values)
 	if more {
@@ -219,10 +219,9 @@ func shades(values []float64, show string, more bool) []heatCell {
 	}
 	var cells []heatCell
 	for _, v := range values {
-		c := heatCell{Text: fmt.Sprintf(show, v), Shade: 100}
-		c.Best = c.Text == fmt.Sprintf(show, best)
-		if fmt.Sprintf(show, best) != fmt.Sprintf(show, worst) {
-			c.Shade = int(100 * (v - worst) / (best - worst))
+		c := heatCell{Text: fmt.Sprintf(show, v)}
+		if top := fmt.Sprintf(show, best); top != fmt.Sprintf(show, worst) {
+			c.Best, c.Shade = c.Text == top, int(100*(v-worst)/(best-worst))
 		}
 		cells = append(cells, c)
 	}
