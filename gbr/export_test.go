@@ -45,3 +45,9 @@ func (t *Twin) RadioDelay(seq int64) (time.Duration, bool) {
 
 // GrantLawSize is the memory of Default's state.
 const GrantLawSize = unsafe.Sizeof(grantLaw{})
+
+// CapacityBps is what Default takes the radio to carry.
+func CapacityBps(e *Estimator) float64 { return e.law.(*grantLaw).cap.mu * 8000 }
+
+// Trusted tells whether Default steers by telemetry.
+func Trusted(e *Estimator) bool { return e.law.(*grantLaw).trusted() }

@@ -86,7 +86,8 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
-	l.cap = capacity{lag: defaultLag, memory: s.cfg.CapacityMemory, noQuickFall: s.cfg.Without.Has(QuickFall)}
+	memory := s.cfg.CapacityMemory
+	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
 	l.ready = make([]gcc.PacketResult, 0, 256)
 	l.grants = make([]twinGrant, 0, 64)
 	l.reports = make([]twinReport, 0, 64)
@@ -211,19 +212,22 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	}
 	us := l.us(now) + l.twin.offset
 	l.grants, l.reports = l.grants[:0], l.reports[:0]
-	known := l.cap.done
+	known, open := l.cap.done, int64(0)
+	if l.config.RAT == RATNR {
+		open = 1 // more slots of the newest ms may follow
+	}
 	for _, g := range t.Grants[:min(len(t.Grants), batchEvents)] {
 		if at := l.us(g.At); g.Bytes > 0 && l.plausible(us, at) {
 			l.grants = append(l.grants, twinGrant{at, int32(min(g.Bytes, 1<<20))})
-			known = max(known, nearTTI(at))
+			known = max(known, nearTTI(at)-open)
 		}
 	}
 	knownReports := int64(math.MinInt64)
 	for _, r := range t.Reports[:min(len(t.Reports), batchEvents)] {
 		if at := l.us(r.At); r.Low >= 0 && l.plausible(us, at) {
 			l.reports = append(l.reports, twinReport{at, int64(min(r.Low, 1<<30)), int64(min(r.High, 1<<30))})
-			knownReports = max(knownReports, nearTTI(at))
-			known = max(known, nearTTI(at))
+			knownReports = max(knownReports, nearTTI(at)-open)
+			known = max(known, nearTTI(at)-open)
 		}
 	}
 	if len(l.grants) > 0 {
@@ -252,7 +256,17 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	}
 	if !late {
 		for i := range l.reports {
-			l.cap.onReport(nearTTI(l.reports[i].at), &l.reports[i])
+			r := l.reports[i]
+			tti := nearTTI(r.at)
+			for _, g := range l.grants { // of a later slot of the same TTI
+				if g.at > r.at && nearTTI(g.at) == tti {
+					r.low = max(0, r.low-int64(g.bytes))
+					if r.high >= 0 {
+						r.high = max(0, r.high-int64(g.bytes))
+					}
+				}
+			}
+			l.cap.onReport(tti, &r)
 		}
 	}
 	l.count(now, known, knownReports, late)
@@ -284,9 +298,12 @@ func (l *grantLaw) configure(c RadioConfig) {
 	if c.PCI != l.config.PCI && l.config.PCI > 0 && c.PCI > 0 {
 		l.cap.handover()
 	}
-	if lag := c.Lag.Milliseconds(); lag > 0 && lag <= 60 {
+	switch lag := c.Lag.Milliseconds(); {
+	case lag > 0 && lag <= 60:
 		l.cap.lag = lag
 		l.path.slack = max(0, c.Lag-pathLag) * 3 / 2
+	case c.Lag == 0 && c.RAT == RATNR && l.cap.lag == defaultLag:
+		l.cap.lag = defaultLagNR
 	}
 	l.config = c
 }
