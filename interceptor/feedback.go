@@ -202,7 +202,7 @@ func (r *feedbackReader) settle(
 		return results
 	case !received:
 		e.fate = fateMissing
-		if e.fec && !r.fecHeard {
+		if e.fec() && !r.fecHeard {
 			r.fecMissing++ // nobody knows yet whether that is a loss
 
 			return results
@@ -211,7 +211,7 @@ func (r *feedbackReader) settle(
 		return append(results, gcc.PacketResult{SentPacket: s.packet(e)})
 	}
 	e.fate = fateReceived
-	r.fecHeard = r.fecHeard || e.fec
+	r.fecHeard = r.fecHeard || e.fec()
 	if !known {
 		r.untimed++
 
