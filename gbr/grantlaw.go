@@ -31,7 +31,7 @@ type grantLaw struct {
 	begun bool
 
 	// held are results whose packets the twin has not seen leave.
-	held     [held]heldResult
+	held     []heldResult // a ring, its length a power of two
 	heldFrom int64
 	heldTo   int64
 	ready    []gcc.PacketResult
@@ -149,7 +149,7 @@ func (l *grantLaw) whole() {
 		return
 	}
 	l.frame = frame{}
-	if l.twin.tail-f.from >= twinPackets {
+	if l.twin.tail-f.from >= int64(len(l.twin.packets)) {
 		return
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
@@ -332,14 +332,29 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		if !fb.Packets[i].Received {
 			continue
 		}
-		if l.heldTo-l.heldFrom == held {
-			l.heldFrom++
-		}
-		l.held[l.heldTo&(held-1)] = heldResult{fb.Packets[i], now}
-		l.heldTo++
+		l.hold(heldResult{fb.Packets[i], now})
 	}
 	l.release(now)
 	l.steer(now, before, mode)
+}
+
+func (l *grantLaw) heldAt(i int64) *heldResult { return &l.held[i&int64(len(l.held)-1)] }
+
+// hold keeps one more; the oldest gives way to the last one that there is room for.
+func (l *grantLaw) hold(r heldResult) {
+	if n := int64(len(l.held)); l.heldTo-l.heldFrom == n {
+		if n == held {
+			l.heldFrom++
+		} else {
+			grown := make([]heldResult, max(32, 2*n))
+			for i := l.heldFrom; i < l.heldTo; i++ {
+				grown[i&int64(len(grown)-1)] = *l.heldAt(i)
+			}
+			l.held = grown
+		}
+	}
+	*l.heldAt(l.heldTo) = r
+	l.heldTo++
 }
 
 // release hands those held results to the detector whose packets have left the
@@ -350,7 +365,7 @@ func (l *grantLaw) release(now time.Time) {
 	}
 	l.ready = l.ready[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		h := &l.held[l.heldFrom&(held-1)]
+		h := l.heldAt(l.heldFrom)
 		r := h.PacketResult
 		d, ok, gone := l.twin.radioDelay(r.Seq)
 		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
@@ -387,7 +402,7 @@ func (l *grantLaw) flush(now time.Time) {
 	}
 	l.ready = l.ready[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		l.ready = append(l.ready, l.held[l.heldFrom&(held-1)].PacketResult)
+		l.ready = append(l.ready, l.heldAt(l.heldFrom).PacketResult)
 	}
 	feedDelay(l.outer, now, l.ready)
 }

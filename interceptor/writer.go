@@ -201,7 +201,7 @@ type refusedFrame struct {
 }
 
 // refuses tells whether a packet belongs to it. A packet of another frame ends
-// it. Retransmissions have an SSRC of their own.
+// it. It is not asked about retransmissions.
 func (s *stream) refuses(h *rtp.Header) bool {
 	if !s.refusing.on || s.urgent || h.SSRC != s.ssrc {
 		return false
@@ -215,7 +215,7 @@ func (s *stream) refuses(h *rtp.Header) bool {
 func (s *stream) refused(p *packet, now time.Time) {
 	e := s.e
 	e.count.refused++
-	if h := &p.header; !s.urgent && h.SSRC == s.ssrc {
+	if h := &p.header; !s.urgent && h.SSRC == s.ssrc && p.resend == nil {
 		if !s.refusing.on {
 			e.count.framesRefused++
 		}
@@ -278,11 +278,15 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		return 0, ErrClosed
 	}
 	now := e.now()
-	if s.refuses(&p.header) {
+	// libwebrtc: pacing/pacing_controller has this order.
+	switch {
+	case p.resend == nil && s.refuses(&p.header):
 		ok = false
-	} else if s.urgent {
+	case s.urgent:
 		ok = e.pacer.PushUrgent(now, p, p.size)
-	} else {
+	case p.resend != nil || s.rtx != nil && h.SSRC == s.rtx.ssrc:
+		ok = e.pacer.PushAhead(now, p, p.size)
+	default:
 		ok = e.pacer.Push(now, p, p.size)
 	}
 	if !ok {
