@@ -45,6 +45,7 @@
 //	law.go        what the laws have in common
 //	grantlaw.go   Default: the figure above
 //	capacity.go   what the radio carries, from grants
+//	pattern.go    the TTIs in which the phone can send at all
 //	twin.go       the phone's queue, run again
 //	offset.go     how far the modem's clock is ahead of the sender's
 //	path.go       the queue behind the radio

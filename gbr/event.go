@@ -8,7 +8,7 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// The first three events are the inputs: enough to run a recorded call through
+// The first five events are the inputs: enough to run a recorded call through
 // changed code. What they point to is the caller's and may change afterwards.
 
 // PacketSentEvent is a packet that left.
@@ -18,6 +18,23 @@ type PacketSentEvent struct {
 
 // EventName implements gcc.Event.
 func (PacketSentEvent) EventName() string { return "gbr:packet_sent" }
+
+// OthersSentEvent is a packet of another sender that left, see
+// [Estimator.OnOthersSent].
+type OthersSentEvent struct {
+	Packet gcc.SentPacket `json:"packet"`
+}
+
+// EventName implements gcc.Event.
+func (OthersSentEvent) EventName() string { return "gbr:others_sent" }
+
+// ShareEvent is a new share, see [Estimator.SetShare].
+type ShareEvent struct {
+	Share float64 `json:"share"`
+}
+
+// EventName implements gcc.Event.
+func (ShareEvent) EventName() string { return "gbr:share" }
 
 // FeedbackEvent is one receiver report.
 type FeedbackEvent struct {

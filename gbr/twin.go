@@ -2,7 +2,10 @@
 
 package gbr
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// twinPackets bounds the packets that the twin remembers, a power of two:
@@ -63,7 +66,9 @@ type twin struct {
 }
 
 type twinPacket struct {
-	seq    int64
+	// key is twice the number, and one more than that of the packet before for
+	// one that has none.
+	key    int64
 	sentAt int64 // sender's clock
 	left   int64 // modem's clock; 0 while not known
 	before int64 // bytes sent before it
@@ -89,7 +94,18 @@ type twinState struct {
 func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&(twinPackets-1)] }
 
 // onSent takes a packet as it enters the phone.
-func (t *twin) onSent(seq, at int64, size int) {
+func (t *twin) onSent(seq, at int64, size int) { t.put(2*seq, at, size) }
+
+// onOthersSent takes one that nobody will ask for.
+func (t *twin) onOthersSent(at int64, size int) {
+	key := int64(math.MinInt64)
+	if t.tail > 0 {
+		key = t.packet(t.tail - 1).key
+	}
+	t.put(key|1, at, size)
+}
+
+func (t *twin) put(key, at int64, size int) {
 	if size <= 0 {
 		return
 	}
@@ -102,7 +118,7 @@ func (t *twin) onSent(seq, at int64, size int) {
 	}
 	size = min(size, maxPacket)
 	t.clock.onSent(at, size)
-	*t.packet(t.tail) = twinPacket{seq: seq, sentAt: at, before: t.total, size: int32(size)}
+	*t.packet(t.tail) = twinPacket{key: key, sentAt: at, before: t.total, size: int32(size)}
 	t.total += int64(size)
 	t.tail++
 }
@@ -292,13 +308,13 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 // transmission. It is not ok for a packet that has not left as far as is known,
 // or that the twin does not have; gone tells these two apart.
 func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
-	lo, hi := max(t.tail-twinPackets, 0), t.tail-1
+	lo, hi, key := max(t.tail-twinPackets, 0), t.tail-1, 2*seq
 	for lo <= hi {
 		mid := lo + (hi-lo)/2
 		switch p := t.packet(mid); {
-		case p.seq < seq:
+		case p.key < key:
 			lo = mid + 1
-		case p.seq > seq:
+		case p.key > key:
 			hi = mid - 1
 		case mid >= t.live.head:
 			return 0, false, false

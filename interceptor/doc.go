@@ -15,16 +15,17 @@
 //	registry.Add(factory)                                         // first
 //	err = webrtc.ConfigureTWCCHeaderExtensionSender(media, registry) // second
 //	err = webrtc.RegisterDefaultInterceptors(media, registry)        // then the rest
+//	settings.BufferFactory = factory.BufferFactory                // see there
 //	pc, err := webrtc.NewAPI(...).NewPeerConnection(...)
 //	est, ok := factory.ForPeerConnection(pc)
 //	est.OnTargetBitrateChange(encoder.SetBitRate)
 //
-// An application that has Pion's estimator already changes one argument:
-// cc.NewInterceptor(interceptor.Factory(...)).
-//
 // and, for every sender, a loop on RTPSender.Read: Pion hands RTCP to the
 // interceptors only while the application reads it. The estimator says so in
 // the log when it misses feedback for a second.
+//
+// An application that has Pion's estimator already changes one argument:
+// cc.NewInterceptor(interceptor.Factory(...)).
 //
 // # Chain order
 //
@@ -104,9 +105,11 @@
 //	padding.go    packets that fill a probe
 //	history.go    what was sent, by transport-wide or RTP number
 //	feedback.go   TWCC and RFC 8888 reports -> gcc.PacketResult
+//	buffers.go    reports that Pion throws away
 //	factory.go    Factory for cc.NewInterceptor
 //	peers.go      NewInterceptor: the Estimator of a PeerConnection
 //	uplink.go     Uplink: one modem, several Estimators
+//	others.go     what the others on an Uplink sent
 //	allocation.go Allocator: one target, several streams
 //	advice.go     what the pacer asks of the encoder
 //	repair.go     the share of FEC and retransmissions

@@ -38,6 +38,7 @@ type sentEntry struct {
 	probe  int32 // cluster, 0 for none
 	fate   fate
 	fec    bool
+	rtx    bool // on an RTX stream, padding included
 }
 
 // numberSpace holds the latest packets with one kind of 16-bit numbers: the
@@ -180,6 +181,13 @@ func (h *history) probe(t *ticket, cluster int) {
 	t.packet.Probe = cluster
 	if e := t.space.slot(t.number); e.number == t.number {
 		e.probe = int32(cluster) //nolint:gosec // counts up from 1
+	}
+}
+
+// onRTX marks the packet of a ticket as one of an RTX stream.
+func (h *history) onRTX(t ticket) {
+	if e := t.space.slot(t.number); e.number == t.number {
+		e.rtx = true
 	}
 }
 

@@ -4,26 +4,44 @@ package interceptor
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/gbrcc/gbrcc/gbr"
 )
 
-// newCore makes what steers. It runs code of the application: without any lock.
-func (c *config) newCore() (*gbr.Estimator, error) {
+// newCore makes what steers, and what of it is to be closed, nil for nothing. It
+// runs code of the application: without any lock.
+func (c *config) newCore() (*gbr.Estimator, io.Closer, error) {
 	makeOuter := c.outer
 	if makeOuter == nil {
 		makeOuter = c.newGCC
 	}
 	outer, err := makeOuter()
 	if err != nil {
-		return nil, fmt.Errorf("interceptor: outer loop: %w", err)
+		return nil, nil, fmt.Errorf("interceptor: outer loop: %w", err)
 	}
+	closer, _ := outer.(io.Closer)
 	core, err := gbr.NewEstimator(outer, c.core)
 	if err != nil {
-		return nil, fmt.Errorf("interceptor: %w", err)
+		if closer != nil {
+			_ = closer.Close() // the configuration is what is wrong
+		}
+
+		return nil, nil, fmt.Errorf("interceptor: %w", err)
 	}
 
-	return core, nil
+	return core, closer, nil
+}
+
+// closeOuter closes an outer loop that is not used any more. It runs code of the
+// application: without any lock.
+func (e *Estimator) closeOuter(c io.Closer) {
+	if c == nil {
+		return
+	}
+	if err := c.Close(); err != nil {
+		e.log.Warnf("closing the outer loop: %v", err)
+	}
 }
 
 // configured is the event of a configuration that takes effect.
@@ -59,23 +77,34 @@ func (e *Estimator) Switch(opts ...Option) error {
 	c.resolve()
 	c.core.Recorder = e.rec
 	c.core.StartBps = max(c.core.MinBps, min(e.Target().RateBps, c.core.MaxBps))
-	core, err := c.newCore()
+	core, closer, err := c.newCore()
 	if err != nil {
 		return err
 	}
+	old, err := e.install(&c, core, closer)
+	e.closeOuter(old)
+
+	return err
+}
+
+// install makes a new core the one that steers, and returns what is to be closed
+// then: the old one's loop, or, with an error, the new one's.
+func (e *Estimator) install(c *config, core *gbr.Estimator, outer io.Closer) (old io.Closer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return ErrClosed
+		return outer, ErrClosed
 	}
 	now := e.now()
-	e.cfg, e.core, e.minBps = &c, core, c.core.MinBps
+	old, e.outer = e.outer, outer
+	e.cfg, e.core, e.minBps = c, core, c.core.MinBps
 	e.coreNotBefore = now
+	core.SetNeed(now, e.needBps)
 	if e.rec != nil {
 		e.rec.Record(now, c.configured())
 	}
 	e.follow(now)
 	e.kick(now)
 
-	return nil
+	return old, nil
 }

@@ -11,6 +11,8 @@ import (
 
 	pion "github.com/pion/interceptor"
 	"github.com/pion/rtp"
+
+	"github.com/gbrcc/gbrcc/gcc"
 )
 
 const (
@@ -308,7 +310,9 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 // number gives p its numbers, at the moment of sending. Called with mu held.
 func (e *Estimator) number(p *packet, now time.Time) {
 	p.at = now
-	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
+	rtx := p.stream.rtx
+	onRTX := rtx != nil && p.header.SSRC == rtx.ssrc
+	if onRTX {
 		p.header.SequenceNumber = rtx.take(p.header.SequenceNumber)
 	}
 	fec := p.stream.fec != 0 && p.header.SSRC == p.stream.fec
@@ -316,6 +320,9 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	case byTransport:
 		p.ticket = e.history.beginTransport(now, p.size, fec)
 		binary.BigEndian.PutUint16(p.number[:], uint16(p.ticket.number)) //nolint:gosec // wraps on purpose
+		if onRTX {
+			e.history.onRTX(p.ticket)
+		}
 	case byRTP:
 		if e.transport {
 			p.tracking = untracked
@@ -364,8 +371,11 @@ func (e *Estimator) settle(p *packet) {
 	if e.advice.watching() {
 		e.advise()
 	}
+	e.hearOthers(p.at)
+	e.tellOthers(p.at, p.size)
 	if p.tracking == untracked {
 		e.count.untracked++
+		e.core.OnOthersSent(p.at, gcc.SentPacket{At: p.at, Size: p.size})
 
 		return
 	}

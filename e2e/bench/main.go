@@ -3,7 +3,8 @@
 // Command bench runs congestion controllers through emulated cellular uplinks
 // in virtual time and prints what a viewer would have got: a table, or one JSON
 // object a line for each run. The same seed gives the same figures, but for the
-// rows of the real Pion stack (pion, pion-leaky, gbrcc-pion), which see.
+// rows of the real Pion stack (pion, pion-leaky, gbrcc-pion, gbrcc-on-pion), which
+// see.
 //
 //	flags ──► plan of runs ──► all cores ──► store ──► table, JSON
 //	               ▲                           │  ▲
@@ -57,9 +58,10 @@ Examples:
   bench -check -scenarios trace,cell,step -seeds 5 -out DIR
   bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -out DIR
 
-The rows pion, pion-leaky and gbrcc-pion run in the real Pion stack in virtual
-time, on the same cells: Pion's GCC with its NoOp and with its leaky bucket pacer,
-and gbrcc again, as a check of the simulation. They take about a second a minute,
+The rows pion, pion-leaky, gbrcc-pion and gbrcc-on-pion run in the real Pion stack
+in virtual time, on the same cells: Pion's GCC with its NoOp and with its leaky
+bucket pacer, gbrcc again, as a check of the simulation, and gbrcc over Pion's GCC
+in place of ours. They take about a second a minute,
 in up to two processes of their own, run on the classes const, step, trace,
 backhaul and rmcat, and differ a little each time, even with the same seed: look
 at the spread. What they are set up with: go doc ./e2e/bench/pionrun.
@@ -84,6 +86,8 @@ type options struct {
 	out       string
 	settings  []setting
 	sweeps    []sweep
+	// chosen tells that -cc was given, not taken from checkCC.
+	chosen bool
 	// command is what the report says to run.
 	command string
 }
@@ -192,7 +196,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q (flags start with -, see -h)", fs.Arg(0))
 	}
-	if o.check && !isSet(fs, "cc") {
+	if o.chosen = isSet(fs, "cc"); o.check && !o.chosen {
 		cc = checkCC
 	}
 	for name := range strings.SplitSeq(cc, ",") {

@@ -23,7 +23,7 @@ func keys() []string {
 	return strings.Fields(`scenario class cc seed duration_s capacity_mbps goodput_mbps utilization
 		playout_ms_p50 playout_ms_p95 playout_ms_p99 ue_queue_ms_p50 ue_queue_ms_p95 ue_queue_ms_max
 		sender_queue_ms_p50 sender_queue_ms_p95 sender_queue_ms_max rtt_ms_p50 rtt_ms_p95
-		freeze_count freeze_ratio frames_sent frames_rendered loss_ratio key_frame_requests target_mbps_mean target_cv target_moves_per_s samples
+		freeze_count freeze_ratio frames_sent frames_rendered loss_ratio key_frame_requests target_mbps_mean target_cv target_moves_per_s rise_s samples
 		flows flow_goodputs_mbps jain_index fair_share
 		oracle_goodput_mbps oracle_playout_ms_p50 oracle_playout_ms_p95 oracle_playout_ms_at_goodput params`)
 }

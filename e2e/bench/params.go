@@ -49,7 +49,8 @@ func params() []param {
 		{"pacing", "pacing rate in multiples of the radio's rate", func(p *sim.Params, v float64) { p.GBR.PacingFactor = v }, isDefault},
 		{"growth", "factor per second of fast growth", func(p *sim.Params, v float64) { p.GBR.Growth = v }, isDefault},
 		{"hold_ms", "how long the outer loop's detector waits for telemetry", func(p *sim.Params, v float64) { p.GBR.HoldDelay = ms(v) }, isDefault},
-		{"fixed_kbps", "rate of the algorithm fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) }, only("fixed")},
+		{"fixed_kbps", "rate of the algorithm fixed, and of the loop under gbrcc-fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) },
+			func(cc string) bool { return cc == "fixed" || cc == "gbrcc-fixed" }},
 		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = ms(v) }, only("oracle")},
 	}
 }

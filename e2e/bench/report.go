@@ -262,7 +262,7 @@ func firsts(jobs []job) []job {
 func colors(vs []variant, crowded bool) []string {
 	known := map[string]string{
 		"gbrcc": "blue", "gcc": "orange", "seed": "purple", "gcc-burst": "amber", "fixed": "grey", "causal": "teal", "oracle": "green",
-		pionrun.Pion: "red", pionrun.PionLeaky: "rust", pionrun.Own: "sky",
+		pionrun.Pion: "red", pionrun.PionLeaky: "rust", pionrun.Own: "sky", pionrun.OnPion: "plum",
 	}
 	others := []string{"pink", "olive", "brown", "plum", "sky", "rust"}
 	out := make([]string, len(vs))

@@ -39,6 +39,7 @@
 //	transfer.go   TCP
 //	capacity.go   the cell that phones share, what it could carry and will
 //	call.go       a sender of video and audio
+//	climb.go      how soon it uses a faster radio
 //	feedback.go   what it hears of arrivals
 //	viewer.go     the far side: what is shown, and asked for
 //	nack.go       what is missing, and when to ask for it

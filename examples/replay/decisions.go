@@ -138,6 +138,19 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 			d.packets++
 			d.est.OnPacketSent(d.input(at), ev.Packet)
 		}
+	case (gbr.OthersSentEvent{}).EventName():
+		var ev gbr.OthersSentEvent
+		if err = unpack(l, &ev); err == nil {
+			if ev.Packet.Size < 0 || ev.Packet.Size > source.MaxBytes {
+				return errors.New("a packet's size is out of range")
+			}
+			d.est.OnOthersSent(d.input(at), ev.Packet)
+		}
+	case (gbr.ShareEvent{}).EventName():
+		var ev gbr.ShareEvent
+		if err = unpack(l, &ev); err == nil {
+			d.est.SetShare(d.input(at), ev.Share)
+		}
 	case (gbr.FeedbackEvent{}).EventName():
 		var ev gbr.FeedbackEvent
 		if err = unpack(l, &ev); err == nil {

@@ -48,7 +48,7 @@ func Check(sc sim.Scenario, cc string, p sim.Params) error {
 	switch cc {
 	case Pion, PionLeaky:
 		return nil
-	case Own:
+	case Own, OnPion:
 		return sim.Check(sc, "gbrcc", p)
 	default:
 		return fmt.Errorf("pionrun: unknown row %q, choose from %s", cc, strings.Join(Names(), ", "))

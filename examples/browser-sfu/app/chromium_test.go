@@ -7,6 +7,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -71,9 +72,11 @@ func TestChromiumPublishAndView(t *testing.T) {
 		g.drawImage(v, v.videoWidth / 14, v.videoHeight / 3, 1, 1, 0, 0, 1, 1);
 		return [...g.getImageData(0, 0, 1, 1).data];
 	})()`)
-	for i, want := range []float64{191, 191, 191} {
-		if d := colour[i] - want; d < -12 || d > 12 {
-			t.Errorf("the first bar is %v, want a grey of 191", colour[:3])
+	// 191, or 204 where the browser takes limited range for full: VP8 does not say.
+	// Both are grey; the next bar has no blue.
+	for _, c := range colour[:3] {
+		if c < 179 || c > 216 || math.Abs(c-colour[0]) > 12 {
+			t.Errorf("the first bar is %v, want a grey of 191 or 204", colour[:3])
 
 			break
 		}
