@@ -124,6 +124,7 @@ func TestChromiumGateway(t *testing.T) {
 	to := headless.Tab(t, browser, r.view)
 	headless.Wait(t, to, decoding)
 	t.Logf("a picture %v after the program's start", time.Since(began))
+	stop := headless.Record(t, to, "gateway-view.gif", 500*time.Millisecond)
 	const cap = `(live.pc.getSenders().find((s) => s.track?.kind === 'video').getParameters().encodings[0].maxBitrate ?? 0)`
 	high := 0.0
 	for time.Since(began) < 8*time.Second {
@@ -141,6 +142,8 @@ func TestChromiumGateway(t *testing.T) {
 		t.Errorf("on 0.6 Mbit/s the browser may encode %.0f kbit/s, want 100 to 650", low/1000)
 	}
 	headless.Wait(t, to, isLive)
+	time.Sleep(2 * time.Second) // for the charts
+	stop()
 }
 
 // From the opening of both pages to a picture that has come over the emulated

@@ -90,29 +90,6 @@ func first(all []moment, after, within time.Duration, so func(moment) bool) time
 	return -1
 }
 
-// quiet is how long after a time the uplink sends no more than a rate, in Mbit/s,
-// for half a second; -1: never in the time given.
-func quiet(all []moment, after, within time.Duration, mbps float64) time.Duration {
-	const window = 500 * time.Millisecond
-	j := 0
-	for _, m := range all {
-		if m.at < after {
-			continue
-		}
-		for j < len(all) && all[j].at < m.at+window {
-			j++
-		}
-		if j == len(all) || m.at >= after+within {
-			break
-		}
-		if float64(all[j].sent-m.sent)*8/1e6/(all[j].at-m.at).Seconds() <= mbps {
-			return m.at - after
-		}
-	}
-
-	return -1
-}
-
 // median takes -1, never, for the longest.
 func median[T time.Duration | float64](d []T) T {
 	d = slices.Clone(d)
@@ -170,7 +147,7 @@ func TestChromiumRates(t *testing.T) {
 		up := settle + time.Duration(i)*2*period
 		down := up + period
 		ups = append(ups, first(all, up, period, func(m moment) bool { return m.browser >= 1.7 }))
-		cuts = append(cuts, quiet(all, down, period, 0.72))
+		cuts = append(cuts, first(all, down, period, func(m moment) bool { return m.rate <= 0.72 }))
 		obeyed = append(obeyed, first(all, down, period, func(m moment) bool { return m.browser <= 0.72 }))
 		rates = append(rates, sent(all, down+50*time.Millisecond, down+300*time.Millisecond))
 		told = append(told, mean(all, down+time.Second, down+period, func(m moment) float64 { return m.target }))
