@@ -88,9 +88,6 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
 	memory := s.cfg.CapacityMemory
 	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
-	l.ready = make([]gcc.PacketResult, 0, 256)
-	l.grants = make([]twinGrant, 0, 64)
-	l.reports = make([]twinReport, 0, 64)
 
 	return l, nil
 }

@@ -98,7 +98,7 @@ func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.pac
 // room makes some for one packet more, as long as there is a use for the oldest.
 func (t *twin) room(at int64) {
 	n := int64(len(t.packets))
-	if n == twinPackets || t.tail < n || n > 0 && t.tail-t.checkpoint.head < n-1 && t.packet(t.tail-n).sentAt < at-twinMemory {
+	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
 		return
 	}
 	grown := make([]twinPacket, max(256, 2*n))

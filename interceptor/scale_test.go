@@ -38,7 +38,7 @@ func processorTime() time.Duration {
 // packets of 1200 bytes a second in 30 frames, 20 reports and, for ours, 200
 // samples of the modem: the share of a core, memory, and objects per packet. The
 // load itself (frames and reports made, nothing estimated) is a row of its own,
-// to be taken off.
+// to be taken off. TestMemory has the memory in virtual time, with full histories.
 func BenchmarkScale(b *testing.B) {
 	n := 1000
 	if s := os.Getenv("GBRCC_SCALE"); s != "" {
@@ -200,6 +200,8 @@ func scale(b *testing.B, n int, newEstimator func() (cc.BandwidthEstimator, erro
 		runtime.ReadMemStats(&to)
 		packets = sent.Load() - packets
 		b.ReportMetric(100*used.Seconds()/took.Seconds(), "%core")
+		// On a machine that is too busy fewer packets were sent: what all would cost.
+		b.ReportMetric(100*used.Seconds()/float64(packets)*500*float64(n), "%core-at-500/s")
 		b.ReportMetric(float64(to.HeapInuse+to.StackInuse-before.HeapInuse-before.StackInuse)/1e6, "MB")
 		b.ReportMetric(float64(to.Mallocs-from.Mallocs)/float64(max(packets, 1)), "allocs/packet")
 		b.ReportMetric(float64(packets)/took.Seconds()/float64(n), "packets/s")
