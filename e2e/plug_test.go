@@ -59,7 +59,7 @@ func TestPlugStreamsComeAndGo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.estimator.OnTargetBitrateChange(allocator.SetTarget)
+		allocator.Serve(c.estimator)
 		bps := func(name string) func() int {
 			return func() int {
 				c.mu.Lock()
@@ -299,7 +299,7 @@ func TestPlugSimulcast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.estimator.OnTargetBitrateChange(allocator.SetTarget)
+		allocator.Serve(c.estimator)
 		var tracks []*webrtc.TrackLocalStaticRTP
 		var sender *webrtc.RTPSender
 		for _, l := range layers {

@@ -275,6 +275,18 @@ func (e *Estimator) NextProbe() (gcc.ProbeCluster, bool) {
 	return gcc.ProbeCluster{}, false
 }
 
+// SetNeed tells the outer loop the highest rate that the application can use, in
+// bit/s, 0 for unknown: it then does not probe for more than about that, and
+// probes at once when an application that sends less than it may can use more. An
+// outer loop without SetNeed ignores it.
+func (e *Estimator) SetNeed(now time.Time, bitrateBps int) {
+	if o, ok := e.outer.(interface {
+		SetNeed(now time.Time, bitrateBps int)
+	}); ok {
+		o.SetNeed(now, bitrateBps)
+	}
+}
+
 // steerProbes lets the outer loop probe while it is the one to grow.
 func (e *Estimator) steerProbes() {
 	off := e.law.grows(e.last, e.mode)

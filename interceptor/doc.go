@@ -15,16 +15,17 @@
 //	registry.Add(factory)                                         // first
 //	err = webrtc.ConfigureTWCCHeaderExtensionSender(media, registry) // second
 //	err = webrtc.RegisterDefaultInterceptors(media, registry)        // then the rest
+//	settings.BufferFactory = factory.BufferFactory                // see there
 //	pc, err := webrtc.NewAPI(...).NewPeerConnection(...)
 //	est, ok := factory.ForPeerConnection(pc)
 //	est.OnTargetBitrateChange(encoder.SetBitRate)
 //
-// An application that has Pion's estimator already changes one argument:
-// cc.NewInterceptor(interceptor.Factory(...)).
-//
 // and, for every sender, a loop on RTPSender.Read: Pion hands RTCP to the
 // interceptors only while the application reads it. The estimator says so in
 // the log when it misses feedback for a second.
+//
+// An application that has Pion's estimator already changes one argument:
+// cc.NewInterceptor(interceptor.Factory(...)).
 //
 // # Chain order
 //
@@ -108,6 +109,7 @@
 //	padding.go    packets that fill a probe
 //	history.go    what was sent, by transport-wide or RTP number
 //	feedback.go   TWCC and RFC 8888 reports -> gcc.PacketResult
+//	buffers.go    reports that Pion throws away
 //	factory.go    Factory for cc.NewInterceptor
 //	peers.go      NewInterceptor: the Estimator of a PeerConnection
 //	uplink.go     Uplink: one modem, several Estimators

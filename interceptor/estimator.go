@@ -4,6 +4,7 @@ package interceptor
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,15 +44,18 @@ type Estimator struct {
 
 	saidOrder, saidLarge atomic.Bool
 	fecDeaf              atomic.Bool // the receiver does not report FEC
+	bereft               atomic.Bool // of the reports about RTX
 
 	loopDone, notifierDone, flusherDone chan struct{}
 
 	mu      sync.Mutex
 	core    *gbr.Estimator
+	outer   io.Closer // core's, nil when it needs none
 	pacer   *pacing.Pacer[*packet]
 	history *history
 	reader  feedbackReader
 	rtx     map[uint32]*rtxNumbers
+	fec     map[uint32]bool
 	count   counters
 	closed  bool
 	sending bool // somebody is in transmit
@@ -77,6 +81,7 @@ type Estimator struct {
 	repair        repairMeter
 	advice        adviser
 	encoderBps    int // the target less what repair takes
+	needBps       int // what the application can use, 0 for unknown
 	uplink        *Uplink
 	heard         int64    // of the others on the uplink, see sentLog
 	hooks         []func() // of Close
@@ -93,13 +98,17 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	core, err := cfg.newCore()
+	core, outer, err := cfg.newCore()
 	if err != nil {
 		return nil, err
 	}
 	cfg.pacer.MaxPadding = maxFiller
 	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
+		if outer != nil {
+			_ = outer.Close() // the pacer's configuration is what is wrong
+		}
+
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
 	h := newHistory()
@@ -118,10 +127,12 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		notifierDone: make(chan struct{}),
 		flusherDone:  make(chan struct{}),
 		core:         core,
+		outer:        outer,
 		pacer:        pacer,
 		history:      h,
 		reader:       feedbackReader{history: h},
 		rtx:          map[uint32]*rtxNumbers{},
+		fec:          map[uint32]bool{},
 		advice:       adviser{limit: cfg.skipDelay},
 		uplink:       cfg.uplink,
 	}
@@ -156,6 +167,9 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission, payloadType: info.PayloadTypeRetransmission}
 			e.rtx[s.rtx.ssrc] = s.rtx
 		}
+	}
+	if info.SSRCForwardErrorCorrection != 0 {
+		e.fec[info.SSRCForwardErrorCorrection] = true
 	}
 	warn := s.tracking == untracked && !e.watch.saidUntracked
 	if warn {
@@ -226,6 +240,12 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	// Under the lock, like the events: these happen once.
 	if e.reader.deaf() {
 		e.warnOnce(&e.fecDeaf, "the remote peer does not report on FEC packets (Pion's receivers do not): they are paced but not measured")
+	}
+	if e.reader.bereft() {
+		e.pacer.AllowPadding(false) // each probe would lose its report
+		e.warnOnce(&e.bereft, "the remote peer's feedback right after retransmissions or padding does not arrive, as Pion "+
+			"reads no RTCP about RTX streams: set BufferFactory of webrtc's SettingEngine to PeerFactory.BufferFactory. "+
+			"Until then no padding is sent, and rates rise later")
 	}
 	if large > largestReport {
 		e.warnOnce(&e.saidLarge, fmt.Sprintf("the remote peer sends feedback of %d bytes in a packet, which IP fragments or "+
@@ -307,6 +327,24 @@ func (e *Estimator) GetTargetBitrate() int {
 	return e.encoderBps
 }
 
+// SetNeed tells the highest rate that the application can use, in bit/s with all
+// headers, 0 for unknown, which it is at first: the sum of the encoders' maxima.
+// Probes then go up to twice that and no further, and when it rises while the
+// application sends less than it may the path is probed for it at once. The
+// target is not bounded by it. An [Allocator] tells it by itself, see
+// [Allocator.Serve].
+func (e *Estimator) SetNeed(bps int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.needBps = max(bps, 0); e.closed {
+		return
+	}
+	now := e.now()
+	e.core.SetNeed(now, e.needBps)
+	e.follow(now)
+	e.kick(now)
+}
+
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
 // present target of GetTargetBitrate and then with every new one. It replaces the callback
 // before; nil is none.
@@ -380,6 +418,10 @@ func (e *Estimator) Close() error {
 	}
 	if first {
 		e.drain()
+		e.mu.Lock()
+		outer := e.outer // nothing uses it after closed is set
+		e.mu.Unlock()
+		e.closeOuter(outer)
 		if e.events != nil {
 			return e.events.Flush()
 		}

@@ -182,7 +182,7 @@ func ExampleAllocator() {
 		fmt.Println("kbit/s")
 	})
 	must(err)
-	// est.OnTargetBitrateChange(allocator.SetTarget)
+	// allocator.Serve(est)
 	for _, target := range []int{50_000, 250_000, 700_000, 2_000_000} {
 		allocator.SetTarget(target)
 	}

@@ -46,9 +46,12 @@ type entryFlags uint8
 const (
 	entryUsed entryFlags = 1 << iota
 	entryFEC
+	entryRTX // on an RTX stream, padding included
 )
 
 func (e *sentEntry) fec() bool { return e.flags&entryFEC != 0 }
+
+func (e *sentEntry) rtx() bool { return e.flags&entryRTX != 0 }
 
 func (e *sentEntry) is(number int64) bool { return e.flags != 0 && e.number == uint32(number) } //nolint:gosec // low bits
 
@@ -212,6 +215,13 @@ func (h *history) probe(t *ticket, cluster int) {
 	t.packet.Probe = cluster
 	if e := t.space.slot(t.number); e.is(t.number) {
 		e.probe = int32(cluster) //nolint:gosec // counts up from 1
+	}
+}
+
+// onRTX marks the packet of a ticket as one of an RTX stream.
+func (h *history) onRTX(t ticket) {
+	if e := t.space.slot(t.number); e.is(t.number) {
+		e.flags |= entryRTX
 	}
 }
 

@@ -4,6 +4,7 @@ package interceptor
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/gbrcc/gbrcc/gbr"
 )
@@ -23,18 +24,34 @@ func (c *config) newOuter() (gbr.Outer, error) {
 	return outer, nil
 }
 
-// newCore makes what steers.
-func (c *config) newCore() (*gbr.Estimator, error) {
+// newCore makes what steers, and what of it is to be closed, nil for nothing.
+func (c *config) newCore() (*gbr.Estimator, io.Closer, error) {
 	outer, err := c.newOuter()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	closer, _ := outer.(io.Closer)
 	core, err := gbr.NewEstimator(outer, c.core)
 	if err != nil {
-		return nil, fmt.Errorf("interceptor: %w", err)
+		if closer != nil {
+			_ = closer.Close() // the configuration is what is wrong
+		}
+
+		return nil, nil, fmt.Errorf("interceptor: %w", err)
 	}
 
-	return core, nil
+	return core, closer, nil
+}
+
+// closeOuter closes an outer loop that is not used any more. It runs code of the
+// application: without any lock.
+func (e *Estimator) closeOuter(c io.Closer) {
+	if c == nil {
+		return
+	}
+	if err := c.Close(); err != nil {
+		e.log.Warnf("closing the outer loop: %v", err)
+	}
 }
 
 // configured is the event of a configuration that takes effect.
@@ -81,16 +98,31 @@ func (e *Estimator) Switch(opts ...Option) error {
 			return err
 		}
 	}
+	old, err := e.install(&c, outer)
+	e.closeOuter(old)
+
+	return err
+}
+
+// install lets the core steer by c, over another outer loop unless that is nil,
+// and returns what is to be closed then: the old loop, or, with an error, the new
+// one.
+func (e *Estimator) install(c *config, outer gbr.Outer) (old io.Closer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	closer, _ := outer.(io.Closer)
 	if e.closed {
-		return ErrClosed
+		return closer, ErrClosed
 	}
 	now := e.now()
 	if err := e.core.Reconfigure(now, outer, c.core); err != nil {
-		return fmt.Errorf("interceptor: %w", err)
+		return closer, fmt.Errorf("interceptor: %w", err)
 	}
-	e.cfg, e.minBps = &c, c.core.MinBps
+	if outer != nil {
+		old, e.outer = e.outer, closer
+		e.core.SetNeed(now, e.needBps)
+	}
+	e.cfg, e.minBps = c, c.core.MinBps
 	e.coreNotBefore = now
 	if e.rec != nil {
 		e.rec.Record(now, c.configured())
@@ -98,5 +130,5 @@ func (e *Estimator) Switch(opts ...Option) error {
 	e.follow(now)
 	e.kick(now)
 
-	return nil
+	return old, nil
 }

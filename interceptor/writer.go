@@ -321,7 +321,9 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 // number gives p its numbers, at the moment of sending. Called with mu held.
 func (e *Estimator) number(p *packet, now time.Time) {
 	p.at = now
-	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
+	rtx := p.stream.rtx
+	onRTX := rtx != nil && p.header.SSRC == rtx.ssrc
+	if onRTX {
 		p.header.SequenceNumber = rtx.take(p.header.SequenceNumber)
 	}
 	fec := p.stream.fec != 0 && p.header.SSRC == p.stream.fec
@@ -329,6 +331,9 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	case byTransport:
 		p.ticket = e.history.beginTransport(now, p.size, fec)
 		binary.BigEndian.PutUint16(p.number[:], uint16(p.ticket.number)) //nolint:gosec // wraps on purpose
+		if onRTX {
+			e.history.onRTX(p.ticket)
+		}
 	case byRTP:
 		if e.transport {
 			p.tracking = untracked

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func start(t *testing.T, args ...string) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{cancel: cancel, done: make(chan error, 1)}
 	t.Cleanup(cancel)
-	go func() { r.done <- run(ctx, args, &r.out, io.Discard) }()
+	go func() { r.done <- Run(ctx, nil, args, &r.out, io.Discard) }()
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if m := printed.FindStringSubmatch(r.out.String()); m != nil {
 			r.publish, r.view = m[1], m[2]
@@ -199,6 +199,10 @@ func TestBadInput(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	token := filepath.Join(dir, "token")
+	if err := os.WriteFile(token, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		args []string
 		want string
@@ -213,7 +217,10 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-json", filepath.Join(dir, "no", "file")}, "-json: cannot make a file"},
 		{[]string{"-token-file", filepath.Join(dir, "no")}, "-token-file"},
 		{[]string{"-token-file", empty}, "want one word"},
-		{[]string{"-sfu", "livekit"}, "-sfu"},
+		{[]string{"-sfu", "other"}, "want embedded, livekit or a WHIP URL"},
+		{[]string{"-sfu", "livekit", "-modem", "off"}, "leave out -modem off"},
+		{[]string{"-sfu", "livekit", "-room", ""}, "-room"},
+		{[]string{"-sfu", "livekit", "-sfu-token-file", token}, "LIVEKIT_API_KEY"},
 		{[]string{"-sfu", "http://127.0.0.1:1/whip", "-modem", "off"}, "leave out -modem off"},
 		{[]string{"-sfu-token-file", empty}, "-sfu-token-file"},
 		{[]string{"-modem", "mine"}, "-modem: want sim, off or a pairing URL"},
@@ -223,7 +230,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-origin", "example.org"}, "SCHEME://HOST"},
 	}
 	for _, tt := range tests {
-		err := run(t.Context(), tt.args, io.Discard, io.Discard)
+		err := Run(t.Context(), nil, tt.args, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
 		}

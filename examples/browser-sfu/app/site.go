@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"context"
@@ -24,9 +24,8 @@ type site struct {
 	serving chan error
 }
 
-// newSite listens and serves. wrap may put something around the media's socket;
-// alsoConnect is another origin that its pages may speak to.
-func newSite(ctx context.Context, addr string, cfg sfu.Config, wrap func(net.PacketConn) net.PacketConn, alsoConnect string) (*site, error) {
+// newSite listens and serves. wrap may put something around the media's socket.
+func newSite(ctx context.Context, addr string, cfg sfu.Config, wrap func(net.PacketConn) net.PacketConn, show content) (*site, error) {
 	ln, media, err := listen(ctx, addr)
 	if err != nil {
 		return nil, err
@@ -38,7 +37,7 @@ func newSite(ctx context.Context, addr string, cfg sfu.Config, wrap func(net.Pac
 	}
 	s := &site{base: baseURL(ln.Addr()), server: server, media: media, serving: make(chan error, 1)}
 	s.web = &http.Server{
-		Handler:           handler(server.Handler(), alsoConnect),
+		Handler:           handler(server.Handler(), show),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: time.Minute,
 		// What clients do wrong is told to them.
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"embed"
@@ -19,9 +19,14 @@ var pages embed.FS
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 	"media-src 'self' blob: mediastream:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self' "
 
-// handler serves the pages beside the endpoints; the pages may speak to one more
-// origin, if it is not empty.
-func handler(endpoints http.Handler, alsoConnect string) http.Handler {
+// content is what a site shows beside its own pages.
+type content struct {
+	connect string       // other origins that pages may speak to, with spaces between
+	far     http.Handler // pages of another SFU, below /far/; nil: none
+}
+
+// handler serves the pages beside the endpoints.
+func handler(endpoints http.Handler, show content) http.Handler {
 	mux := http.NewServeMux()
 	page := func(name string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, pages, "pages/"+name+".html") }
@@ -37,6 +42,9 @@ func handler(endpoints http.Handler, alsoConnect string) http.Handler {
 	}
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", charts))
 	mux.Handle("GET /pages/", http.StripPrefix("/pages/", http.FileServerFS(own)))
+	if show.far != nil {
+		mux.Handle("GET /far/", http.StripPrefix("/far", show.far))
+	}
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.URL.Path) >= 5 && (r.URL.Path[:5] == "/whip" || r.URL.Path[:5] == "/whep") {
@@ -45,7 +53,7 @@ func handler(endpoints http.Handler, alsoConnect string) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", contentPolicy+alsoConnect)
+		h.Set("Content-Security-Policy", contentPolicy+show.connect)
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")

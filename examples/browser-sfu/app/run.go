@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/url"
 	"os"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfu"
@@ -24,17 +27,35 @@ type result struct {
 	sfu.Stats
 }
 
-// run is the program.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+// Main is the program, with a module or nil. It does not return after an error.
+func Main(module *Module) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := Run(ctx, module, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errShown):
+		os.Exit(1)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "browser-sfu:", err)
+		os.Exit(1)
+	}
+}
+
+// Run is the program without its process: it returns [flag.ErrHelp] after -h.
+func Run(ctx context.Context, module *Module, args []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
+	}
+	if o.sfu == livekit && module == nil {
+		return runModule(ctx, livekit, args, stdout, stderr)
 	}
 	log := slog.New(slog.DiscardHandler)
 	if o.verbose {
 		log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	w, err := newWay(ctx, o, log)
+	w, err := newWay(ctx, o, module, log)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
 	"github.com/gbrcc/gbrcc/e2e/phone"
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/gateway"
-	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -23,6 +22,7 @@ import (
 type cellular struct {
 	conn   net.PacketConn // the gateway's socket, wrapped
 	link   *live.Link     // nil: a real phone
+	start  time.Time      // of the emulated cell
 	phone  *phone.Agent   // nil: a real one
 	client *modemlink.Client
 }
@@ -45,7 +45,8 @@ func newCellular(ctx context.Context, o options, log *slog.Logger) (c *cellular,
 	}
 	agent := o.modem
 	if agent == "sim" {
-		c.link, err = live.New(live.Config{Cell: cell.Config{Start: time.Now(), Seed: 1, Capacity: o.trace}})
+		c.start = time.Now()
+		c.link, err = live.New(live.Config{Cell: cell.Config{Start: c.start, Seed: 1, Capacity: o.trace}})
 		if err == nil {
 			err = c.link.Start()
 		}
@@ -79,8 +80,18 @@ func (c *cellular) uplink(endpoint, token string, log *slog.Logger) (*gateway.Up
 
 	return gateway.New(gateway.Config{
 		Endpoint: endpoint, Token: token, Conn: conn, Logger: log,
-		Telemetry: func(ctx context.Context, sink func(gbr.Telemetry)) error { return c.client.Run(ctx, sink) },
+		Telemetry: c.client.Run,
 	})
+}
+
+// way is the same for another SFU's client.
+func (c *cellular) way(o options, log *slog.Logger) Way {
+	w := Way{Room: o.room, Logger: log, Telemetry: c.client.Run}
+	if c.link != nil {
+		w.Cell = c.link.Uplink
+	}
+
+	return w
 }
 
 // back wraps the SFU's socket: what it sends to the phone takes as long as it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"errors"
@@ -35,6 +35,10 @@ a small SFU; both are in this program. Prints the two pages:
 Other clients: WHIP at /whip of the first with the token as bearer token, WHEP at
 /whep of the second. The gateway itself speaks WHIP to the SFU, or to -sfu URL.
 
+Where one box is not enough, -sfu livekit publishes in a -room of the LiveKit
+server, or cluster, at LIVEKIT_URL (default ws://127.0.0.1:7880), with the key
+LIVEKIT_API_KEY and LIVEKIT_API_SECRET (default: those of livekit-server --dev).
+
 Pages and media are bound to loopback unless -listen says otherwise. Browsers
 give a camera only to pages of this machine or of HTTPS: put a proxy with a
 certificate before a public address. Media takes the UDP port of the same number.
@@ -44,6 +48,7 @@ Examples:
   browser-sfu -trace uplink.csv
   browser-sfu -modem off             # no gateway: the browser's own control
   browser-sfu -sfu https://sfu.example/whip -modem gbr://...
+  LIVEKIT_URL=wss://... LIVEKIT_API_KEY=... LIVEKIT_API_SECRET=... browser-sfu -sfu livekit
   browser-sfu -listen 127.0.0.1:8080 -duration 1m -json result.json
   browser-sfu -token-file secret -origin https://example.org
 
@@ -56,7 +61,8 @@ type options struct {
 	json     string
 	origins  []string
 	viewers  int
-	sfu      string // embedded, or a WHIP address
+	sfu      string // embedded, livekit, or a WHIP address
+	room     string
 	sfuToken string
 	modem    string // off, sim or a pairing URL
 	trace    cell.Trace
@@ -71,7 +77,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("browser-sfu", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are printed once, by main
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDR` of pages, WHIP and WHEP (port 0: any free one)")
-	flags.StringVar(&o.sfu, "sfu", embedded, "where the gateway sends to: embedded or a WHIP `URL`; with a URL the view is its neighbour /whep, in our page")
+	flags.StringVar(&o.sfu, "sfu", embedded, "where the gateway sends to: embedded, livekit, or a WHIP `URL`; with a URL the view is its neighbour /whep, in our page")
+	flags.StringVar(&o.room, "room", "gbrcc", "room of the LiveKit server")
 	flags.StringVar(&sfuTokenFile, "sfu-token-file", "", "bearer token for the -sfu URL from `FILE`")
 	flags.StringVar(&o.modem, "modem", "sim", "the gateway's uplink: sim (an emulated phone in an emulated cell), a pairing `URL` printed by the agent's -pair (the real network, with telemetry of that phone), or off (no gateway)")
 	flags.StringVar(&trace, "trace", "", "capacity of the emulated uplink from `FILE`: mahimahi or CSV, as of examples/call (default: a built-in synthetic LTE cell)")
@@ -145,15 +152,22 @@ func readToken(file string) (string, error) {
 
 // checkUplink checks what has to do with the gateway, and loads the capacity.
 func (o *options) checkUplink(trace string, withToken bool) error {
-	if o.sfu != embedded {
+	if o.sfu == livekit && withToken {
+		return errors.New("-sfu-token-file: for LiveKit set LIVEKIT_API_KEY and LIVEKIT_API_SECRET")
+	}
+	if o.sfu == livekit && o.room == "" {
+		return errors.New("-room: want a name")
+	}
+	if o.sfu != embedded && o.sfu != livekit {
 		u, err := url.Parse(o.sfu)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return fmt.Errorf("-sfu %q: want embedded or a WHIP URL", o.sfu)
+			return fmt.Errorf("-sfu %q: want embedded, livekit or a WHIP URL", o.sfu)
 		}
-		if o.modem == "off" {
-			return errors.New("-sfu: only the gateway sends to another SFU; leave out -modem off")
-		}
-	} else if withToken {
+	}
+	if o.sfu != embedded && o.modem == "off" {
+		return errors.New("-sfu: only the gateway sends to another SFU; leave out -modem off")
+	}
+	if o.sfu == embedded && withToken {
 		return errors.New("-sfu-token-file: the embedded SFU needs none")
 	}
 	if o.modem != "sim" {

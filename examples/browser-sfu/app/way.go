@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package main
+package app
 
 import (
 	"context"
@@ -25,10 +25,10 @@ type way struct {
 	token     string // of publishers
 	view      string
 	cellular  *cellular
-	uplink    *gateway.Uplink
+	uplink    Uplink
 }
 
-func newWay(ctx context.Context, o options, log *slog.Logger) (w *way, err error) {
+func newWay(ctx context.Context, o options, module *Module, log *slog.Logger) (w *way, err error) {
 	w = &way{token: o.token}
 	if w.token == "" {
 		w.token = rand.Text()
@@ -41,7 +41,7 @@ func newWay(ctx context.Context, o options, log *slog.Logger) (w *way, err error
 	same := func(c net.PacketConn) net.PacketConn { return c }
 	cfg := sfu.Config{Token: w.token, Origins: o.origins, MaxViewers: o.viewers, Logger: log}
 	if o.modem == "off" {
-		if w.far, err = newSite(ctx, o.listen, cfg, same, ""); err != nil {
+		if w.far, err = newSite(ctx, o.listen, cfg, same, content{}); err != nil {
 			return w, err
 		}
 		w.near, w.view = w.far, w.far.base+"view"
@@ -51,31 +51,41 @@ func newWay(ctx context.Context, o options, log *slog.Logger) (w *way, err error
 	if w.cellular, err = newCellular(ctx, o, log); err != nil {
 		return w, err
 	}
-	endpoint, token, alsoConnect, nearAddr := o.sfu, o.sfuToken, "", o.listen
-	if o.sfu == embedded {
+	listen, show, page := o.listen, content{}, "view"
+	switch {
+	case o.sfu == embedded:
 		cfg.Token = rand.Text() // the gateway's alone
-		if w.far, err = newSite(ctx, o.listen, cfg, w.cellular.back, ""); err != nil {
+		if w.far, err = newSite(ctx, o.listen, cfg, w.cellular.back, show); err != nil {
 			return w, err
 		}
-		endpoint, token, nearAddr = w.far.base+"whip", cfg.Token, "127.0.0.1:0"
-		w.view = w.far.base + "view"
-	} else if u, perr := url.Parse(o.sfu); perr == nil {
-		alsoConnect = u.Scheme + "://" + u.Host
+		listen = "127.0.0.1:0"
+		w.uplink, err = w.cellular.uplink(w.far.base+"whip", cfg.Token, log)
+	case module != nil:
+		var there *There
+		if there, err = module.Join(w.cellular.way(o, log)); err == nil {
+			w.uplink, show, page = there.Uplink, there.content(), "far/"
+		}
+	default:
+		if u, perr := url.Parse(o.sfu); perr == nil {
+			show.connect = u.Scheme + "://" + u.Host
+		}
+		page += "?whep=" + url.QueryEscape(strings.TrimSuffix(o.sfu, "/whip")+"/whep")
+		w.uplink, err = w.cellular.uplink(o.sfu, o.sfuToken, log)
 	}
-	if w.uplink, err = w.cellular.uplink(endpoint, token, log); err != nil {
+	if err != nil {
 		return w, err
 	}
 	near := sfu.Config{
-		Token: w.token, Origins: o.origins, Logger: log, StartKbps: gateway.StartBps / 1000, OnPublish: w.uplink.Forward,
+		Token: w.token, Origins: o.origins, Logger: log, OnPublish: w.uplink.Forward,
+		StartKbps: gateway.StartBps / 1000, StartToldKbps: gateway.MaxBps / 1000,
 	}
-	if w.near, err = newSite(ctx, nearAddr, near, same, alsoConnect); err != nil {
+	if w.near, err = newSite(ctx, listen, near, same, show); err != nil {
 		return w, err
 	}
 	if w.far == nil {
 		w.far = w.near
-		whep := strings.TrimSuffix(o.sfu, "/whip") + "/whep"
-		w.view = w.near.base + "view?whep=" + url.QueryEscape(whep)
 	}
+	w.view = w.far.base + page
 
 	return w, nil
 }
