@@ -142,7 +142,11 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	e.follow(e.now())
 	go e.loop()
 	go e.notifier()
-	go e.flusher()
+	if e.events != nil {
+		go e.flusher()
+	} else {
+		close(e.flusherDone)
+	}
 	if e.uplink != nil {
 		e.uplink.join(e, cfg.weight)
 	}
@@ -534,9 +538,6 @@ func (e *Estimator) news() func() {
 // flusher writes the event log until Close, which writes the rest.
 func (e *Estimator) flusher() {
 	defer close(e.flusherDone)
-	if e.events == nil {
-		return
-	}
 	tick := time.NewTicker(eventFlushInterval)
 	defer tick.Stop()
 	for {

@@ -88,6 +88,21 @@ type loaded struct {
 	sent    *atomic.Int64
 }
 
+func newLoaded(e cc.BandwidthEstimator, sent *atomic.Int64) (*loaded, error) {
+	l := &loaded{e: e, sent: sent, header: *header(mediaSSRC, 0)}
+	l.chunk.PacketStatusSymbol = rtcp.TypeTCCPacketReceivedLargeDelta
+	l.fb.PacketChunks = []rtcp.PacketStatusChunk{&l.chunk}
+	l.report = []rtcp.Packet{&l.fb}
+	if err := l.header.SetExtension(extID, []byte{0, 0}); err != nil {
+		return nil, err
+	}
+	info := videoInfo()
+	info.SSRCForwardErrorCorrection = 0
+	l.w = e.AddStream(info, l)
+
+	return l, nil
+}
+
 func (l *loaded) Write(h *rtp.Header, payload []byte, _ pion.Attributes) (int, error) {
 	if x := h.GetExtension(extID); len(x) == 2 {
 		l.mu.Lock()
@@ -152,17 +167,9 @@ func scale(b *testing.B, n int, newEstimator func() (cc.BandwidthEstimator, erro
 		if err != nil {
 			b.Fatal(err)
 		}
-		l := &loaded{e: e, sent: &sent, header: *header(mediaSSRC, 0)}
-		l.chunk.PacketStatusSymbol = rtcp.TypeTCCPacketReceivedLargeDelta
-		l.fb.PacketChunks = []rtcp.PacketStatusChunk{&l.chunk}
-		l.report = []rtcp.Packet{&l.fb}
-		if err := l.header.SetExtension(extID, []byte{0, 0}); err != nil {
+		if all[i], err = newLoaded(e, &sent); err != nil {
 			b.Fatal(err)
 		}
-		info := videoInfo()
-		info.SSRCForwardErrorCorrection = 0
-		l.w = e.AddStream(info, l)
-		all[i] = l
 	}
 	payload := make([]byte, 1200)
 	// 1 ms steps; connection i is at phase i of each period.
