@@ -99,9 +99,6 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
 	memory := s.cfg.CapacityMemory
 	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
-	l.ready = make([]gcc.PacketResult, 0, 256)
-	l.grants = make([]twinGrant, 0, 64)
-	l.reports = make([]twinReport, 0, 64)
 
 	return l, nil
 }
@@ -165,11 +162,11 @@ func (l *grantLaw) whole() {
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
 	// The first grant that knew of it came a lag after it.
-	took := last.left - l.twin.offset - first.sentAt - l.lagUs()*3/4
+	took := last.sentAt + int64(last.left) - l.twin.offset - first.sentAt - l.lagUs()*3/4
 	if took < 1000 || took > 200_000 {
 		return
 	}
-	rate := float64(last.before+int64(last.size)-first.before) * 1000 / float64(took)
+	rate := float64(last.before-first.before+uint32(last.size)) * 1000 / float64(took)
 	switch {
 	case l.cap.total == f.counted:
 		l.cap.atLeast(rate)

@@ -73,9 +73,9 @@ type twinPacket struct {
 	// key is twice the number, and one more than that of the packet before for
 	// one that has none.
 	key    int64
-	sentAt int64 // sender's clock
-	left   int64 // modem's clock; 0 while not known
-	before int64 // bytes sent before it
+	sentAt int64  // sender's clock
+	before uint32 // bytes sent before it, the low bits
+	left   int32  // modem's clock, after sentAt; 0 while not known
 	size   int32
 	ahead  int32 // foreign bytes between the packet before and this one
 }
@@ -100,7 +100,7 @@ func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.pac
 // room makes some for one packet more, as long as there is a use for the oldest.
 func (t *twin) room(at int64) {
 	n := int64(len(t.packets))
-	if n == twinPackets || t.tail < n || n > 0 && t.tail-t.checkpoint.head < n-1 && t.packet(t.tail-n).sentAt < at-twinMemory {
+	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
 		return
 	}
 	grown := make([]twinPacket, max(256, 2*n))
@@ -136,7 +136,7 @@ func (t *twin) put(key, at int64, size int) {
 	}
 	size = min(size, maxPacket)
 	t.clock.onSent(at, size)
-	*t.packet(t.tail) = twinPacket{key: key, sentAt: at, before: t.total, size: int32(size)}
+	*t.packet(t.tail) = twinPacket{key: key, sentAt: at, before: uint32(t.total), size: int32(size)}
 	t.total += int64(size)
 	t.tail++
 }
@@ -328,7 +328,7 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 			return
 		}
 		bytes -= whole
-		p.left = left
+		p.left = int32(min(max(left-p.sentAt, math.MinInt32), math.MaxInt32))
 		s.head++
 	}
 	s.used = 0
@@ -352,7 +352,7 @@ func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 		case mid >= t.live.head:
 			return 0, false, false
 		default:
-			return max(0, p.left-t.offset-p.sentAt), true, false
+			return max(0, int64(p.left)-t.offset), true, false
 		}
 	}
 
@@ -365,7 +365,7 @@ func (t *twin) waiting() int64 {
 		return 0
 	}
 
-	return t.total - t.packet(t.live.next).before
+	return int64(uint32(t.total) - t.packet(t.live.next).before)
 }
 
 // micros converts a time to the twin's scale.
