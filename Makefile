@@ -4,6 +4,7 @@
 GOLANGCI_LINT := v2.15.0
 GOTESTSUM     := v1.13.0
 APIDIFF       := v0.0.0-20261113113407-e3970619a1a4
+LIVEKIT       := v1.11.0
 
 BIN := $(CURDIR)/.bin
 
@@ -32,6 +33,7 @@ help:
 	@echo 'make compat  a call of the next webrtc, in a module of its own; 32 bits'
 	@echo 'make codec   what needs a real encoder, whose libraries it installs on Debian'
 	@echo 'make browser what needs headless Chromium, which it installs on Debian'
+	@echo 'make test-livekit the client of LiveKit against LiveKit $(LIVEKIT), which it builds'
 	@echo 'make race    the packages with concurrency under the race detector'
 	@echo 'make fuzz    every fuzz target for T=$(T)'
 	@echo 'make apidiff what changed in the API since the last tag'
@@ -41,7 +43,7 @@ help:
 	@echo 'make soak    24 simulated hours, and five minutes of chaos in real time'
 	@echo 'make proto   generate the code of the GBR interface; needs protoc'
 
-test: tidy vet lint cross unit compat codec browser race
+test: tidy vet lint cross unit compat codec browser test-livekit race
 
 tidy:
 	go mod tidy -diff
@@ -70,6 +72,9 @@ codec: $(BIN)/golangci-lint-$(GOLANGCI_LINT)
 browser:
 	.ci/browser
 
+test-livekit: $(BIN)/livekit-server-$(LIVEKIT)
+	.ci/livekit $<
+
 race: $(BIN)/gotestsum-$(GOTESTSUM)
 	.ci/unit $< -race
 
@@ -97,3 +102,6 @@ $(BIN)/golangci-lint-$(GOLANGCI_LINT):
 
 $(BIN)/gotestsum-$(GOTESTSUM):
 	.ci/tool $@ gotest.tools/gotestsum@$(GOTESTSUM)
+
+$(BIN)/livekit-server-$(LIVEKIT):
+	.ci/tool $@ github.com/livekit/livekit-server/cmd/server@$(LIVEKIT)

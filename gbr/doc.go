@@ -45,6 +45,7 @@
 //	law.go        what the laws have in common
 //	grantlaw.go   Default: the figure above
 //	capacity.go   what the radio carries, from grants
+//	pattern.go    the TTIs in which the phone can send at all
 //	twin.go       the phone's queue, run again
 //	offset.go     how far the modem's clock is ahead of the sender's
 //	path.go       the queue behind the radio
@@ -54,7 +55,8 @@
 //	gain.go       that gain; inner.go its input, the averaged ratio
 //	published.go  the gains found in the public code of GBR-CC's authors
 //	outer.go      what is asked of an end-to-end loop
-//	config.go     algorithms and ingredients by name, constants with their reasons
+//	config.go     algorithms and ingredients, constants with their reasons
+//	ingredient.go the ingredients by name
 //	event.go      what is recorded: inputs and decisions
 //
 // # Staleness and lies

@@ -31,7 +31,7 @@ type grantLaw struct {
 	begun bool
 
 	// held are results whose packets the twin has not seen leave.
-	held     [held]heldResult
+	held     []heldResult // a ring, its length a power of two
 	heldFrom int64
 	heldTo   int64
 	ready    []gcc.PacketResult
@@ -65,9 +65,13 @@ type grantLaw struct {
 	sentAt    time.Time
 	frame     frame // the one before, until it has left
 	frameFrom int64 // the newest one's first packet, as the twin counts
+	frameTo   int64 // after its last one so far
 	counted   int64 // TTIs counted when it began
 	faster    int   // frames in a row faster than mu
 	slowest   float64
+	// others is what would wait of other senders' bytes if there were no other.
+	others   float64
+	othersAt time.Time
 }
 
 // heldResult is a result and when it was told.
@@ -82,7 +86,8 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
-	l.cap = capacity{lag: defaultLag, memory: s.cfg.CapacityMemory, noQuickFall: s.cfg.Without.Has(QuickFall)}
+	memory := s.cfg.CapacityMemory
+	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
 	l.ready = make([]gcc.PacketResult, 0, 256)
 	l.grants = make([]twinGrant, 0, 64)
 	l.reports = make([]twinReport, 0, 64)
@@ -101,12 +106,31 @@ func (l *grantLaw) us(now time.Time) int64 {
 func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	l.outer.OnPacketSent(now, p)
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
-		l.frame = frame{l.frameFrom, l.twin.tail, l.counted}
+		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
 	}
 	l.twin.onSent(p.Seq, l.us(now), p.Size)
+	l.frameTo = l.twin.tail
 	l.sentAt = now
 	l.offered = max(0, l.offered-float64(p.Size))
+}
+
+func (l *grantLaw) onOthersSent(now time.Time, p gcc.SentPacket) {
+	l.others = l.othersLeft(now) + float64(min(max(p.Size, 0), maxPacket))
+	l.othersAt = now
+	l.twin.onOthersSent(l.us(p.At), p.Size)
+}
+
+// othersLeft is the part of the queue that is the others' by right, in bytes: of
+// frames that are under way, not what stands there all the time. Who would give
+// way to these gets less the sooner its frames come after the others'.
+func (l *grantLaw) othersLeft(now time.Time) float64 {
+	if l.others == 0 {
+		return 0
+	}
+	left := l.others - l.cap.mu*float64(now.Sub(l.othersAt))/1e6
+
+	return max(0, min(left, (1-l.share)*l.cap.mu*float64(l.cfg.FrameInterval)/1e6))
 }
 
 // frame is a burst of packets, from one of the twin's to before another.
@@ -125,7 +149,7 @@ func (l *grantLaw) whole() {
 		return
 	}
 	l.frame = frame{}
-	if l.twin.tail-f.from >= twinPackets {
+	if l.twin.tail-f.from >= int64(len(l.twin.packets)) {
 		return
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
@@ -188,19 +212,22 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	}
 	us := l.us(now) + l.twin.offset
 	l.grants, l.reports = l.grants[:0], l.reports[:0]
-	known := l.cap.done
+	known, open := l.cap.done, int64(0)
+	if l.config.RAT == RATNR {
+		open = 1 // more slots of the newest ms may follow
+	}
 	for _, g := range t.Grants[:min(len(t.Grants), batchEvents)] {
 		if at := l.us(g.At); g.Bytes > 0 && l.plausible(us, at) {
 			l.grants = append(l.grants, twinGrant{at, int32(min(g.Bytes, 1<<20))})
-			known = max(known, nearTTI(at))
+			known = max(known, nearTTI(at)-open)
 		}
 	}
 	knownReports := int64(math.MinInt64)
 	for _, r := range t.Reports[:min(len(t.Reports), batchEvents)] {
 		if at := l.us(r.At); r.Low >= 0 && l.plausible(us, at) {
 			l.reports = append(l.reports, twinReport{at, int64(min(r.Low, 1<<30)), int64(min(r.High, 1<<30))})
-			knownReports = max(knownReports, nearTTI(at))
-			known = max(known, nearTTI(at))
+			knownReports = max(knownReports, nearTTI(at)-open)
+			known = max(known, nearTTI(at)-open)
 		}
 	}
 	if len(l.grants) > 0 {
@@ -229,7 +256,17 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	}
 	if !late {
 		for i := range l.reports {
-			l.cap.onReport(nearTTI(l.reports[i].at), &l.reports[i])
+			r := l.reports[i]
+			tti := nearTTI(r.at)
+			for _, g := range l.grants { // of a later slot of the same TTI
+				if g.at > r.at && nearTTI(g.at) == tti {
+					r.low = max(0, r.low-int64(g.bytes))
+					if r.high >= 0 {
+						r.high = max(0, r.high-int64(g.bytes))
+					}
+				}
+			}
+			l.cap.onReport(tti, &r)
 		}
 	}
 	l.count(now, known, knownReports, late)
@@ -261,9 +298,12 @@ func (l *grantLaw) configure(c RadioConfig) {
 	if c.PCI != l.config.PCI && l.config.PCI > 0 && c.PCI > 0 {
 		l.cap.handover()
 	}
-	if lag := c.Lag.Milliseconds(); lag > 0 && lag <= 60 {
+	switch lag := c.Lag.Milliseconds(); {
+	case lag > 0 && lag <= 60:
 		l.cap.lag = lag
 		l.path.slack = max(0, c.Lag-pathLag) * 3 / 2
+	case c.Lag == 0 && c.RAT == RATNR && l.cap.lag == defaultLag:
+		l.cap.lag = defaultLagNR
 	}
 	l.config = c
 }
@@ -292,14 +332,29 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		if !fb.Packets[i].Received {
 			continue
 		}
-		if l.heldTo-l.heldFrom == held {
-			l.heldFrom++
-		}
-		l.held[l.heldTo&(held-1)] = heldResult{fb.Packets[i], now}
-		l.heldTo++
+		l.hold(heldResult{fb.Packets[i], now})
 	}
 	l.release(now)
 	l.steer(now, before, mode)
+}
+
+func (l *grantLaw) heldAt(i int64) *heldResult { return &l.held[i&int64(len(l.held)-1)] }
+
+// hold keeps one more; the oldest gives way to the last one that there is room for.
+func (l *grantLaw) hold(r heldResult) {
+	if n := int64(len(l.held)); l.heldTo-l.heldFrom == n {
+		if n == held {
+			l.heldFrom++
+		} else {
+			grown := make([]heldResult, max(32, 2*n))
+			for i := l.heldFrom; i < l.heldTo; i++ {
+				grown[i&int64(len(grown)-1)] = *l.heldAt(i)
+			}
+			l.held = grown
+		}
+	}
+	*l.heldAt(l.heldTo) = r
+	l.heldTo++
 }
 
 // release hands those held results to the detector whose packets have left the
@@ -310,7 +365,7 @@ func (l *grantLaw) release(now time.Time) {
 	}
 	l.ready = l.ready[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		h := &l.held[l.heldFrom&(held-1)]
+		h := l.heldAt(l.heldFrom)
 		r := h.PacketResult
 		d, ok, gone := l.twin.radioDelay(r.Seq)
 		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
@@ -347,7 +402,7 @@ func (l *grantLaw) flush(now time.Time) {
 	}
 	l.ready = l.ready[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		l.ready = append(l.ready, l.held[l.heldFrom&(held-1)].PacketResult)
+		l.ready = append(l.ready, l.heldAt(l.heldFrom).PacketResult)
 	}
 	feedDelay(l.outer, now, l.ready)
 }
@@ -430,7 +485,7 @@ func (l *grantLaw) handOver(now time.Time) {
 	if l.wasActive {
 		l.wasActive = false
 		mu := l.cap.mu * 8000
-		from := min(float64(est.BitrateBps), max(l.inner, 0.5*mu))
+		from := min(float64(est.BitrateBps), max(l.inner, 0.5*mu*l.share))
 		l.glideFrom, l.glideAt = from, now
 		l.inner = 0
 		l.path.reset()
@@ -497,7 +552,8 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	}
 	l.offeredAt = now
 	frame := float64(l.interval) / 1e6 // ms
-	b := l.cap.mu*(frame*l.cfg.FrameSafety+float64(l.cfg.FrameStanding)/1e6) - l.queue(now)
+	all := l.cap.mu * (frame*l.cfg.FrameSafety + float64(l.cfg.FrameStanding)/1e6)
+	b := l.share * (all - max(0, l.queue(now)-l.othersLeft(now)))
 	b = max(0, min(b, float64(l.outerRate())/8000*frame)-l.offered)
 	l.offered += b
 
@@ -549,7 +605,7 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 func (l *grantLaw) rateNow(now time.Time) float64 {
 	frame := float64(l.cfg.FrameInterval) / 1e6
 	next := max(0, min(frame, float64(l.frameAt.Add(l.cfg.FrameInterval).Sub(now))/1e6))
-	left := max(0, l.queue(now)-l.cap.mu*next)
+	left := max(0, l.queue(now)-max(l.cap.mu*next, l.othersLeft(now)))
 	// While a frame leaves, what is still to leave of it is not known.
 	if l.sending(now) {
 		left = max(left, l.left)
@@ -559,7 +615,7 @@ func (l *grantLaw) rateNow(now time.Time) float64 {
 	standing := float64(l.cfg.Standing) / 1e6
 	share := l.cfg.Safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
 
-	return max(float64(l.cfg.MinBps), l.cap.mu*8000*max(0.1, share))
+	return max(float64(l.cfg.MinBps), l.cap.mu*8000*l.share*max(0.1, share))
 }
 
 // sending tells whether a frame seems to be leaving the pacer.

@@ -54,6 +54,7 @@
 //	bytes under way, pushback        window.go         goog_cc/congestion_window_pushback_controller.cc  min of 32 + 350 ms, 3000 B; 0.9, 0.95, 1.05; 30 kbit/s
 //	nobody answers                   silence.go        goog_cc/send_side_bandwidth_estimation.cc 0.8 each second
 //	a full queue without a slope     standing.go       -                                         200 ms above the shortest for 1 s, at most every 5 s
+//	no control at all                fixed.go          -                                         Fixed: for known paths and experiments
 //	configuration, events            config.go, event.go, events.go, sample.go
 //	sending of clusters              ../gcc/pacing     modules/pacing/bitrate_prober.cc          see there
 //

@@ -19,7 +19,7 @@ const (
 // is still missing after a while.
 type reports struct {
 	slots   [reportSlots]reportSlot
-	pending [reportPending]reportWait // in order of first being missing
+	pending []reportWait // in order of first being missing; a ring of a power of two
 	head, n int
 
 	number uint64 // of reports at distinct times
@@ -29,10 +29,20 @@ type reports struct {
 	lostBytes int
 }
 
+// reportSlot is kept small: there are thousands.
 type reportSlot struct {
-	seq    int64
-	size   int32
-	status reportStatus
+	seq    uint32 // the low bits
+	packed uint32 // size, and the status in the lowest bits
+}
+
+const statusBits = 2
+
+func (s *reportSlot) status() reportStatus { return reportStatus(s.packed & (1<<statusBits - 1)) }
+
+func (s *reportSlot) size() int { return int(s.packed >> statusBits) }
+
+func (s *reportSlot) set(status reportStatus, size int) {
+	s.packed = uint32(size)<<statusBits | uint32(status) //nolint:gosec // bounded by maxSize
 }
 
 type reportWait struct {
@@ -65,8 +75,8 @@ func (r *reports) received(seq int64) reportStatus {
 	if s == nil {
 		return reportReceived
 	}
-	was := s.status
-	s.status = reportReceived
+	was := s.status()
+	s.set(reportReceived, s.size())
 
 	return was
 }
@@ -74,14 +84,20 @@ func (r *reports) received(seq int64) reportStatus {
 // missing notes that seq, of size bytes, was reported as not there.
 func (r *reports) missing(now time.Time, seq int64, size int) {
 	s := r.slot(seq)
-	if s == nil || s.status != reportNone {
+	if s == nil || s.status() != reportNone {
 		return
 	}
-	s.status, s.size = reportMissing, int32(size) //nolint:gosec // bounded by maxSize
-	if r.n == reportPending {
+	s.set(reportMissing, size)
+	switch {
+	case r.n == reportPending:
 		r.evict += r.pop()
+	case r.n == len(r.pending):
+		grown := make([]reportWait, max(16, 2*r.n))
+		n := copy(grown, r.pending[r.head:])
+		copy(grown[n:], r.pending[:r.head])
+		r.pending, r.head = grown, 0
 	}
-	r.pending[(r.head+r.n)%reportPending] = reportWait{seq: seq, at: now, number: r.number}
+	r.pending[(r.head+r.n)&(len(r.pending)-1)] = reportWait{seq: seq, at: now, number: r.number}
 	r.n++
 }
 
@@ -110,15 +126,15 @@ func (r *reports) takeLostBytes() int {
 
 // pop decides the packet that waits longest: 1 if it is lost.
 func (r *reports) pop() int {
-	s := &r.slots[slotOf(r.pending[r.head].seq)]
 	seq := r.pending[r.head].seq
-	r.head = (r.head + 1) % reportPending
+	s := &r.slots[slotOf(seq)]
+	r.head = (r.head + 1) & (len(r.pending) - 1)
 	r.n--
-	if s.seq != seq || s.status != reportMissing {
+	if s.seq != uint32(seq) || s.status() != reportMissing { //nolint:gosec // low bits
 		return 0
 	}
-	s.status = reportLost
-	r.lostBytes += int(s.size)
+	s.set(reportLost, s.size())
+	r.lostBytes += s.size()
 
 	return 1
 }
@@ -126,14 +142,14 @@ func (r *reports) pop() int {
 // slot is nil for a packet older than the one that took its place.
 func (r *reports) slot(seq int64) *reportSlot {
 	s := &r.slots[slotOf(seq)]
-	switch {
-	case s.status == reportNone || s.seq < seq:
-		if s.status == reportMissing {
+	switch newer := int32(uint32(seq) - s.seq); { //nolint:gosec // low bits
+	case s.status() == reportNone || newer > 0:
+		if s.status() == reportMissing {
 			r.evict++
-			r.lostBytes += int(s.size)
+			r.lostBytes += s.size()
 		}
-		*s = reportSlot{seq: seq}
-	case s.seq > seq:
+		*s = reportSlot{seq: uint32(seq)} //nolint:gosec // low bits
+	case newer < 0:
 		return nil
 	}
 

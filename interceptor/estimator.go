@@ -4,6 +4,7 @@ package interceptor
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,15 +45,18 @@ type Estimator struct {
 
 	saidOrder, saidLarge atomic.Bool
 	fecDeaf              atomic.Bool // the receiver does not report FEC
+	bereft               atomic.Bool // of the reports about RTX
 
 	loopDone, notifierDone, flusherDone chan struct{}
 
 	mu      sync.Mutex
 	core    *gbr.Estimator
+	outer   io.Closer // core's, nil when it needs none
 	pacer   *pacing.Pacer[*packet]
 	history *history
 	reader  feedbackReader
 	rtx     map[uint32]*rtxNumbers
+	fec     map[uint32]bool
 	count   counters
 	closed  bool
 	sending bool // somebody is in transmit
@@ -76,7 +80,9 @@ type Estimator struct {
 	repair        repairMeter
 	advice        adviser
 	encoderBps    int // the target less what repair takes
+	needBps       int // what the application can use, 0 for unknown
 	uplink        *Uplink
+	heard         int64    // of the others on the uplink, see sentLog
 	hooks         []func() // of Close
 
 	onAdvice  func(Advice)
@@ -91,13 +97,17 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	core, err := cfg.newCore()
+	core, outer, err := cfg.newCore()
 	if err != nil {
 		return nil, err
 	}
 	cfg.pacer.MaxPadding = maxFiller
 	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
+		if outer != nil {
+			_ = outer.Close() // the pacer's configuration is what is wrong
+		}
+
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
 	h := newHistory()
@@ -116,10 +126,12 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		notifierDone: make(chan struct{}),
 		flusherDone:  make(chan struct{}),
 		core:         core,
+		outer:        outer,
 		pacer:        pacer,
 		history:      h,
 		reader:       feedbackReader{history: h},
 		rtx:          map[uint32]*rtxNumbers{},
+		fec:          map[uint32]bool{},
 		advice:       adviser{limit: cfg.skipDelay},
 		uplink:       cfg.uplink,
 	}
@@ -155,6 +167,9 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission, payloadType: info.PayloadTypeRetransmission}
 			e.rtx[s.rtx.ssrc] = s.rtx
 		}
+	}
+	if info.SSRCForwardErrorCorrection != 0 {
+		e.fec[info.SSRCForwardErrorCorrection] = true
 	}
 	warn := s.tracking == untracked && !e.watch.saidUntracked
 	if warn {
@@ -213,6 +228,7 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 			if d := e.watch.heard(now); d > 0 && e.rec != nil {
 				e.rec.Record(now, FeedbackBackEvent{milliseconds(d)})
 			}
+			e.hearOthers(now)
 			e.core.OnFeedback(now, gcc.Feedback{Packets: results})
 			changed = true
 		}
@@ -225,6 +241,12 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	if e.reader.deaf() {
 		e.warnOnce(&e.fecDeaf, "the remote peer does not report on FEC packets (Pion's receivers do not): they are paced but not measured")
 	}
+	if e.reader.bereft() {
+		e.pacer.AllowPadding(false) // each probe would lose its report
+		e.warnOnce(&e.bereft, "the remote peer's feedback right after retransmissions or padding does not arrive, as Pion "+
+			"reads no RTCP about RTX streams: set BufferFactory of webrtc's SettingEngine to PeerFactory.BufferFactory. "+
+			"Until then no padding is sent, and rates rise later")
+	}
 	if large > largestReport {
 		e.warnOnce(&e.saidLarge, fmt.Sprintf("the remote peer sends feedback of %d bytes in a packet, which IP fragments or "+
 			"drops (interceptor#416): let it report more often, with twcc.SendInterval", large))
@@ -235,13 +257,19 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 
 // PushTelemetry takes in what the modem says. It returns at once and is meant to
 // be the sink of a link's client; t is not kept.
-func (e *Estimator) PushTelemetry(t gbr.Telemetry) {
+func (e *Estimator) PushTelemetry(t gbr.Telemetry) { e.push(t, 0) }
+
+// push is PushTelemetry to one that has a share of the radio, 0 for the same as
+// before.
+func (e *Estimator) push(t gbr.Telemetry, share float64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return
 	}
 	now := e.now()
+	e.hearOthers(now)
+	e.core.SetShare(now, share)
 	e.core.OnTelemetry(now, t)
 	e.afterTelemetry(now)
 }
@@ -297,6 +325,24 @@ func (e *Estimator) GetTargetBitrate() int {
 	defer e.mu.Unlock()
 
 	return e.encoderBps
+}
+
+// SetNeed tells the highest rate that the application can use, in bit/s with all
+// headers, 0 for unknown, which it is at first: the sum of the encoders' maxima.
+// Probes then go up to twice that and no further, and when it rises while the
+// application sends less than it may the path is probed for it at once. The
+// target is not bounded by it. An [Allocator] tells it by itself, see
+// [Allocator.Serve].
+func (e *Estimator) SetNeed(bps int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.needBps = max(bps, 0); e.closed {
+		return
+	}
+	now := e.now()
+	e.core.SetNeed(now, e.needBps)
+	e.follow(now)
+	e.kick(now)
 }
 
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
@@ -371,6 +417,10 @@ func (e *Estimator) Close() error {
 	}
 	if first {
 		e.drain()
+		e.mu.Lock()
+		outer := e.outer // nothing uses it after closed is set
+		e.mu.Unlock()
+		e.closeOuter(outer)
 		if e.events != nil {
 			return e.events.Flush()
 		}

@@ -61,6 +61,7 @@ func (e *Estimator) step() (send bool, now time.Time, closed bool, warning strin
 	e.sleepUntil = time.Time{}
 	now = e.now()
 	if d := e.coreDeadline(); !d.IsZero() && !now.Before(d) {
+		e.hearOthers(now)
 		e.core.OnTimeout(now)
 		e.coreNotBefore = now.Add(time.Millisecond)
 		e.follow(now)

@@ -28,7 +28,7 @@ func (e *Estimator) padOn(p *packet) {
 		return
 	}
 	s.timestamp = p.header.Timestamp
-	if e.padded == nil {
+	if e.padded == nil && !e.bereft.Load() {
 		e.pacer.AllowPadding(true)
 	}
 	e.padded = s

@@ -11,6 +11,8 @@ import (
 
 	pion "github.com/pion/interceptor"
 	"github.com/pion/rtp"
+
+	"github.com/gbrcc/gbrcc/gcc"
 )
 
 const (
@@ -199,7 +201,7 @@ type refusedFrame struct {
 }
 
 // refuses tells whether a packet belongs to it. A packet of another frame ends
-// it. Retransmissions have an SSRC of their own.
+// it. It is not asked about retransmissions.
 func (s *stream) refuses(h *rtp.Header) bool {
 	if !s.refusing.on || s.urgent || h.SSRC != s.ssrc {
 		return false
@@ -213,7 +215,7 @@ func (s *stream) refuses(h *rtp.Header) bool {
 func (s *stream) refused(p *packet, now time.Time) {
 	e := s.e
 	e.count.refused++
-	if h := &p.header; !s.urgent && h.SSRC == s.ssrc {
+	if h := &p.header; !s.urgent && h.SSRC == s.ssrc && p.resend == nil {
 		if !s.refusing.on {
 			e.count.framesRefused++
 		}
@@ -276,11 +278,15 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		return 0, ErrClosed
 	}
 	now := e.now()
-	if s.refuses(&p.header) {
+	// libwebrtc: pacing/pacing_controller has this order.
+	switch {
+	case p.resend == nil && s.refuses(&p.header):
 		ok = false
-	} else if s.urgent {
+	case s.urgent:
 		ok = e.pacer.PushUrgent(now, p, p.size)
-	} else {
+	case p.resend != nil || s.rtx != nil && h.SSRC == s.rtx.ssrc:
+		ok = e.pacer.PushAhead(now, p, p.size)
+	default:
 		ok = e.pacer.Push(now, p, p.size)
 	}
 	if !ok {
@@ -308,7 +314,9 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 // number gives p its numbers, at the moment of sending. Called with mu held.
 func (e *Estimator) number(p *packet, now time.Time) {
 	p.at = now
-	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
+	rtx := p.stream.rtx
+	onRTX := rtx != nil && p.header.SSRC == rtx.ssrc
+	if onRTX {
 		p.header.SequenceNumber = rtx.take(p.header.SequenceNumber)
 	}
 	fec := p.stream.fec != 0 && p.header.SSRC == p.stream.fec
@@ -316,6 +324,9 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	case byTransport:
 		p.ticket = e.history.beginTransport(now, p.size, fec)
 		binary.BigEndian.PutUint16(p.number[:], uint16(p.ticket.number)) //nolint:gosec // wraps on purpose
+		if onRTX {
+			e.history.onRTX(p.ticket)
+		}
 	case byRTP:
 		if e.transport {
 			p.tracking = untracked
@@ -364,8 +375,11 @@ func (e *Estimator) settle(p *packet) {
 	if e.advice.watching() {
 		e.advise()
 	}
+	e.hearOthers(p.at)
+	e.tellOthers(p.at, p.size)
 	if p.tracking == untracked {
 		e.count.untracked++
+		e.core.OnOthersSent(p.at, gcc.SentPacket{At: p.at, Size: p.size})
 
 		return
 	}

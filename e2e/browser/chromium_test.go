@@ -7,12 +7,16 @@ package browser
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
-	"github.com/gbrcc/gbrcc/e2e/headless"
+	"github.com/chromedp/chromedp"
+
+	"github.com/gbrcc/gbrcc/e2e/browser/headless"
 )
 
 //go:embed page.html
@@ -26,11 +30,31 @@ func openPage(t *testing.T, page string) context.Context {
 		fmt.Fprint(w, page)
 	}))
 	t.Cleanup(server.Close)
+	ctx := headless.Start(t, map[string]any{"window-size": "1400,1300"})
+	if err := chromedp.Do(ctx, chromedp.Navigate(server.URL)); err != nil {
+		t.Fatal(err)
+	}
 
-	return headless.Open(t, server.URL, nil)
+	return ctx
 }
 
 // call evaluates a function of the page with JSON arguments and waits for it.
 func call[T any](ctx context.Context, name string, args ...any) (T, error) {
-	return headless.Call[T](ctx, name, args...)
+	js := name + "("
+	for i, a := range args {
+		b, err := json.Marshal(a)
+		if err != nil {
+			var none T
+
+			return none, err
+		}
+		if i > 0 {
+			js += ", "
+		}
+		js += string(b)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+
+	return chromedp.Run(ctx, chromedp.Evaluate[T](js+")", chromedp.EvalAwaitPromise))
 }

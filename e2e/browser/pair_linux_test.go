@@ -26,12 +26,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	imagedraw "golang.org/x/image/draw"
 
+	"github.com/gbrcc/gbrcc/e2e/browser/headless"
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/dataset"
-	"github.com/gbrcc/gbrcc/e2e/headless"
 	"github.com/gbrcc/gbrcc/e2e/video"
 )
 
@@ -43,7 +42,7 @@ var (
 	pairFor    = flag.Duration("pair-for", 20*time.Second, "length of each run, warm-up included")
 	pairTraces = flag.String("pair-traces", "TMobile", "parts of names, comma separated; all: every one")
 	pairSize   = flag.String("pair-size", "1280x720", "of the source")
-	pairCC     = flag.String("pair-cc", "gbrcc,pion", "senders: gbrcc, pion, chromium")
+	pairCC     = flag.String("pair-cc", "gbrcc,pion", "senders: gbrcc, gbrcc-budget (its encoder gets frame budgets), pion, chromium")
 	pairWarmUp = flag.Duration("pair-warm-up", 5*time.Second, "not counted")
 )
 
@@ -106,7 +105,8 @@ type viewing struct {
 	PlayoutP95       float64
 	SSIM             float64 // mean of pictures twice a second, at the source's size
 	Pictures, Unread int
-	LagMs            float64 // of the emulated cell, at worst: the machine's
+	Encoder          video.Stats // since the start; none of Chromium's
+	LagMs            float64     // of the emulated cell, at worst: the machine's
 }
 
 type inboundStats struct {
@@ -148,15 +148,11 @@ func newStage(t *testing.T, w, h int, chromium bool) *stage {
 	mux.HandleFunc("POST /picture", s.picture)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	s.viewer = headless.Open(t, server.URL, nil)
+	browser := headless.Start(t, nil)
+	s.viewer = headless.Tab(t, browser, server.URL)
 	if chromium {
-		ctx, cancel := chromedp.NewContext(s.viewer)
-		t.Cleanup(cancel)
-		if err := chromedp.Do(ctx, chromedp.Navigate(server.URL)); err != nil {
-			t.Fatal(err)
-		}
-		s.sender = ctx
-		if n, err := headless.Call[int](ctx, "film", w, h); err != nil || n != s.pattern.Frames() {
+		s.sender = headless.Tab(t, browser, server.URL)
+		if n, err := call[int](s.sender, "film", w, h); err != nil || n != s.pattern.Frames() {
 			t.Fatalf("%d pictures, %v", n, err)
 		}
 	}
@@ -248,7 +244,10 @@ func (s *stage) run(ctx context.Context, u uplink, trace cell.Trace, who string,
 		return v, err
 	}
 	v.LagMs = float64(path.link.Stats().MaxLag) / float64(ms)
-	text, err := headless.Call[string](s.viewer, "finish")
+	if f, ok := from.(*pionFilmer); ok {
+		v.Encoder = f.pilot.Stats()
+	}
+	text, err := call[string](s.viewer, "finish")
 	if err != nil {
 		return v, err
 	}
@@ -270,7 +269,7 @@ func (s *stage) connect(ctx context.Context, path *cellPath, from filmer, title 
 	if offer, err = lead(offer, path.back); err != nil {
 		return err
 	}
-	answer, err := headless.Call[string](s.viewer, "play", title, offer)
+	answer, err := call[string](s.viewer, "play", title, offer)
 	if err != nil {
 		return err
 	}
@@ -282,7 +281,7 @@ func (s *stage) connect(ctx context.Context, path *cellPath, from filmer, title 
 }
 
 func (s *stage) mark() (m inboundStats, err error) {
-	text, err := headless.Call[string](s.viewer, "mark")
+	text, err := call[string](s.viewer, "mark")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &m)
 	}
@@ -411,7 +410,7 @@ func TestPairsInChromium(t *testing.T) {
 	if len(all) == 0 {
 		t.Fatalf("no trace %q", *pairTraces)
 	}
-	headless.Screenshot(t, s.viewer, filepath.Join(dir, "pair.png"))
+	screenshot(t, s.viewer, filepath.Join(dir, "pair.png"))
 	table := pairTable(all)
 	write(t, filepath.Join(dir, "pairs.md"), []byte(table))
 	data, err := json.MarshalIndent(all, "", "  ")

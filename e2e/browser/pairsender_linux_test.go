@@ -24,7 +24,6 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
-	"github.com/gbrcc/gbrcc/e2e/headless"
 	"github.com/gbrcc/gbrcc/e2e/video"
 	"github.com/gbrcc/gbrcc/e2e/video/devices"
 	"github.com/gbrcc/gbrcc/e2e/video/vp8"
@@ -57,12 +56,13 @@ type pionFilmer struct {
 	pilot     *video.Pilot
 	stop      context.CancelFunc
 	wg        sync.WaitGroup
+	budgets   bool
 	captured  map[int]time.Time
 	err       error // of the encoder, after finish
 }
 
 func newPionFilmer(who string, link *live.Link, src video.Source) (*pionFilmer, error) {
-	f := &pionFilmer{src: src, captured: map[int]time.Time{}}
+	f := &pionFilmer{src: src, budgets: who == "gbrcc-budget", captured: map[int]time.Time{}}
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())
 	factory, err := cc.NewInterceptor(func() (cc.BandwidthEstimator, error) {
@@ -143,8 +143,12 @@ func (f *pionFilmer) film() error {
 	start, seq := time.Now(), uint16(1)
 	pack := codecs.VP8Payloader{EnablePictureID: true}
 	var err error
+	var budget func() (int, bool)
+	if e, ok := f.estimator.(*interceptor.Estimator); ok && f.budgets {
+		budget = e.FrameBudget
+	}
 	f.pilot, err = video.New(video.Config{
-		Builder: devices.Encoder(&vp8.Builder{}, true), Source: f.src, MaxBps: pairMaxBps,
+		Builder: devices.Encoder(&vp8.Builder{}, true), Source: f.src, MaxBps: pairMaxBps, Budget: budget,
 		Target: f.estimator.GetTargetBitrate,
 		Text:   func(int, time.Duration) string { return "" },
 		Write: func(fr video.Frame) error {
@@ -210,17 +214,17 @@ type chromiumFilmer struct{ page context.Context }
 func (f *chromiumFilmer) offer(ctx context.Context) (string, error) {
 	_ = ctx
 
-	return headless.Call[string](f.page, "offer", pairMaxBps)
+	return call[string](f.page, "offer", pairMaxBps)
 }
 
 func (f *chromiumFilmer) accept(_ context.Context, answer string) error {
-	_, err := headless.Call[any](f.page, "accept", answer)
+	_, err := call[any](f.page, "accept", answer)
 
 	return err
 }
 
 func (f *chromiumFilmer) finish(context.Context) (map[int]time.Time, error) {
-	text, err := headless.Call[string](f.page, "stop")
+	text, err := call[string](f.page, "stop")
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 // is measured; whatever else goes on beside it is in Flows.
 type Scenario struct {
 	Name, Class, Doc string
+	// Number is that of a held-out scenario, see Random; 0 for all others.
+	Number int
 	// Duration of the run; the first Warmup of it is not counted. MinDuration is
 	// what whoever changes Duration had better leave of it: the length without
 	// which the scenario does not show what it is for; 0 for any.
@@ -31,6 +33,9 @@ type Scenario struct {
 	// Backhaul, if there is one, is behind the paths of all radios: one queue
 	// for all that goes up.
 	Backhaul *cell.PathConfig
+
+	// Rise is the radio's last leap, the one after which Result.RiseS counts.
+	Rise Rise
 
 	// Limits, Source and Audio (nil for none) are the measured call's; seeds and
 	// starts are set by the run. From is when it begins, Pauses are when it sends
@@ -57,6 +62,13 @@ type Scenario struct {
 
 	// Flows are the others.
 	Flows []Flow
+}
+
+// Rise is a leap of the radio's rate to Bps, as seed 1 has it; others have it
+// shifted with all steps. Bps is 0 for none.
+type Rise struct {
+	At  time.Duration
+	Bps int
 }
 
 // Span is a stretch of a run, since its start. To 0 is its end.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
 	"github.com/gbrcc/gbrcc/e2e/peer"
+	"github.com/gbrcc/gbrcc/e2e/phone"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/interceptor"
 	"github.com/gbrcc/gbrcc/modemlink"
@@ -26,7 +27,7 @@ import (
 type leg struct {
 	cc      string
 	link    *live.Link
-	phone   *phone // nil: no telemetry, or another agent's
+	phone   *phone.Agent // nil: no telemetry, or another agent's
 	client  *modemlink.Client
 	call    *peer.Call
 	samples atomic.Int64
@@ -141,10 +142,10 @@ func (l *leg) connectPhone(modem string) error {
 	url := modem
 	if modem == "sim" {
 		var err error
-		if l.phone, err = newPhone(l.link.Diag); err != nil {
+		if l.phone, err = phone.New(l.link.Diag); err != nil {
 			return err
 		}
-		url = l.phone.url
+		url = l.phone.URL()
 	}
 	estimator, ok := l.call.Estimator().(*interceptor.Estimator)
 	if !ok {
@@ -229,7 +230,7 @@ func (l *leg) close() error {
 	}
 	l.wg.Wait()
 	if l.phone != nil {
-		l.phone.kill()
+		l.phone.Kill()
 	}
 	if l.call != nil {
 		errs = append(errs, l.call.Close())

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gbrcc/gbrcc/e2e/headless"
+	"github.com/gbrcc/gbrcc/e2e/browser/headless"
 )
 
 // inbound is what getStats says of a video.
@@ -22,22 +22,12 @@ type inbound struct {
 
 // A browser plays the videos of a call beside its charts.
 func TestVideoInChromium(t *testing.T) {
-	dir := os.Getenv("GBRCC_ARTIFACTS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "out", "video")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), "result.json")
 	r := start(t.Context(), "-video", "-duration", "20s", "-json", file)
-	page := headless.Open(t, r.out.wait(t, `Live page: (\S+)\n`), map[string]any{"window-size": "1400,1500"})
+	page := headless.Tab(t, headless.Start(t, map[string]any{"window-size": "1400,1500"}), r.out.wait(t, `Live page: (\S+)\n`))
 	playing := map[string]inbound{}
 	for begin := time.Now(); time.Since(begin) < 15*time.Second; time.Sleep(200 * time.Millisecond) {
-		text, err := headless.Call[string](page, "(() => JSON.stringify(Object.fromEntries(Object.values(tiles).map(t => [t.cc, t.latest || {}]))))")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := headless.Eval[string](t, page, "JSON.stringify(Object.fromEntries(Object.values(tiles).map(t => [t.cc, t.latest || {}])))")
 		if err := json.Unmarshal([]byte(text), &playing); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +35,7 @@ func TestVideoInChromium(t *testing.T) {
 			break
 		}
 	}
-	headless.Screenshot(t, page, filepath.Join(dir, "call-video.png"))
+	headless.Screenshot(t, page, "call-video.png")
 	for _, cc := range []string{"gbrcc", "pion"} {
 		if p := playing[cc]; p.FramesDecoded < 60 || p.FrameWidth < 160 || p.FrameWidth > 640 {
 			t.Errorf("%s does not play: %+v\n%s", cc, p, &r.out)
