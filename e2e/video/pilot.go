@@ -95,8 +95,8 @@ type Stats struct {
 	// ladder's half frame rate), SkippedByBudget or SkippedByEncoder.
 	Captured, Encoded                                                 int
 	SkippedByAdvice, SkippedByRate, SkippedByBudget, SkippedByEncoder int
-	KeyFrames, Resizes                                                  int
-	Bytes                                                               int64
+	KeyFrames, Resizes                                                int
+	Bytes                                                             int64
 	// EncodeTime is what encoding took in all, scaling included.
 	EncodeTime time.Duration
 	// Width and Height are of the last frame.
