@@ -7,10 +7,12 @@ package browser
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -38,5 +40,21 @@ func openPage(t *testing.T, page string) context.Context {
 
 // call evaluates a function of the page with JSON arguments and waits for it.
 func call[T any](ctx context.Context, name string, args ...any) (T, error) {
-	return headless.Call[T](ctx, name, args...)
+	js := name + "("
+	for i, a := range args {
+		b, err := json.Marshal(a)
+		if err != nil {
+			var none T
+
+			return none, err
+		}
+		if i > 0 {
+			js += ", "
+		}
+		js += string(b)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+
+	return chromedp.Run(ctx, chromedp.Evaluate[T](js+")", chromedp.EvalAwaitPromise))
 }

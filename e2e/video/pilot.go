@@ -71,7 +71,7 @@ type Config struct {
 	Target func() int
 	MaxBps int
 	// Budget is what the frame captured now may have on the link, where somebody
-	// knows; may be nil. Not all encoders can obey it.
+	// knows; 0 leaves it out. May be nil. Not all encoders can obey it.
 	Budget func() (bytes int, ok bool)
 	// Write takes an encoded frame. An error ends Run.
 	Write func(Frame) error
@@ -92,10 +92,11 @@ const (
 // Stats counts.
 type Stats struct {
 	// Captured frames were encoded, or SkippedByAdvice, SkippedByRate (the
-	// ladder's half frame rate) or SkippedByEncoder.
-	Captured, Encoded, SkippedByAdvice, SkippedByRate, SkippedByEncoder int
-	KeyFrames, Resizes                                                  int
-	Bytes                                                               int64
+	// ladder's half frame rate), SkippedByBudget or SkippedByEncoder.
+	Captured, Encoded                                                 int
+	SkippedByAdvice, SkippedByRate, SkippedByBudget, SkippedByEncoder int
+	KeyFrames, Resizes                                                int
+	Bytes                                                             int64
 	// EncodeTime is what encoding took in all, scaling included.
 	EncodeTime time.Duration
 	// Width and Height are of the last frame.
@@ -190,11 +191,22 @@ func (p *Pilot) Step(n int, at time.Duration) error {
 
 		return nil
 	}
+	budget := -1
+	if p.cfg.Budget != nil {
+		if b, ok := p.cfg.Budget(); ok {
+			if b <= 0 {
+				p.count.SkippedByBudget++
 
-	return p.encode(n, at, target, r)
+				return nil
+			}
+			budget = b
+		}
+	}
+
+	return p.encode(n, at, target, budget, r)
 }
 
-func (p *Pilot) encode(n int, at time.Duration, target int, r rung) error {
+func (p *Pilot) encode(n int, at time.Duration, target, budget int, r rung) error {
 	began := time.Now()
 	picture, err := p.draw(n, at, r)
 	if err != nil {
@@ -212,7 +224,7 @@ func (p *Pilot) encode(n int, at time.Duration, target int, r rung) error {
 		}
 		key = true
 	}
-	data, err := p.enc.Encode(picture, p.order(at, target, fps, key))
+	data, err := p.enc.Encode(picture, p.order(at, target, budget, fps, key))
 	if err != nil {
 		return fmt.Errorf("video: encoder: %w", err)
 	}
@@ -274,14 +286,14 @@ func (p *Pilot) resize(w, h int, fps float64) error {
 }
 
 // order is what the encoder is told.
-func (p *Pilot) order(at time.Duration, target int, fps float64, key bool) Order {
+func (p *Pilot) order(at time.Duration, target, budget int, fps float64, key bool) Order {
 	frame := float64(target) / 8 / fps
 	o := Order{At: at, Bps: int(payload(frame) * 8 * fps), Budget: -1, Key: key}
-	if p.cfg.Budget != nil {
-		if b, ok := p.cfg.Budget(); ok {
-			// It never is a reason to send more than the target.
-			o.Budget = int(payload(min(float64(b), frame)))
+	if budget >= 0 {
+		if p.cfg.MaxBps > 0 {
+			budget = min(budget, int(float64(p.cfg.MaxBps)/8/fps))
 		}
+		o.Budget = int(payload(float64(budget)))
 	}
 
 	return o

@@ -62,11 +62,11 @@ func step(t *testing.T, p *Pilot, from, to int) {
 func TestPilotObeys(t *testing.T) {
 	for _, resizes := range []bool{true, false} {
 		f := &fake{resizes: resizes, size: 1000}
-		target, budget := 3_000_000, 0
+		target, budget := 3_000_000, -1
 		var frames []Frame
 		p, err := New(Config{
 			Builder: f, Source: newStill(1280, 720), MaxBps: 2_000_000, Target: func() int { return target },
-			Budget: func() (int, bool) { return budget, budget > 0 },
+			Budget: func() (int, bool) { return budget, budget >= 0 },
 			Write:  func(fr Frame) error { frames = append(frames, fr); return nil },
 		})
 		if err != nil {
@@ -85,9 +85,14 @@ func TestPilotObeys(t *testing.T) {
 		step(t, p, 5, 6)
 		within(t, "budget", float64(f.budgets[5]), 2840, 2860, "bytes")
 		budget = 0
+		step(t, p, 6, 7)
+		if len(frames) != 6 || p.Stats().SkippedByBudget != 1 {
+			t.Errorf("%d frames, want none with a budget of 0", len(frames)-6)
+		}
+		budget = -1
 
 		p.Skip(true)
-		step(t, p, 6, 16)
+		step(t, p, 7, 16)
 		if len(frames) != 6 {
 			t.Errorf("%d frames when it was told to skip", len(frames)-6)
 		}
@@ -101,7 +106,7 @@ func TestPilotObeys(t *testing.T) {
 		target = 120_000 // a quarter of the size, every other frame
 		step(t, p, 18, 48)
 		st := p.Stats()
-		if st.Height != 180 || st.SkippedByRate != 15 || st.Resizes != 1 || st.SkippedByAdvice != 10 || st.Captured != 48 {
+		if st.Height != 180 || st.SkippedByRate != 15 || st.Resizes != 1 || st.SkippedByAdvice != 9 || st.Captured != 48 {
 			t.Errorf("at 120 kbit/s: %+v", st)
 		}
 		if k := len(frames) - 15; !frames[k].Key || frames[k].Height != 180 {

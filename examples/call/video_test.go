@@ -27,10 +27,7 @@ func TestVideoInChromium(t *testing.T) {
 	page := headless.Tab(t, headless.Start(t, map[string]any{"window-size": "1400,1500"}), r.out.wait(t, `Live page: (\S+)\n`))
 	playing := map[string]inbound{}
 	for begin := time.Now(); time.Since(begin) < 15*time.Second; time.Sleep(200 * time.Millisecond) {
-		text, err := headless.Call[string](page, "(() => JSON.stringify(Object.fromEntries(Object.values(tiles).map(t => [t.cc, t.latest || {}]))))")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := headless.Eval[string](t, page, "JSON.stringify(Object.fromEntries(Object.values(tiles).map(t => [t.cc, t.latest || {}])))")
 		if err := json.Unmarshal([]byte(text), &playing); err != nil {
 			t.Fatal(err)
 		}
