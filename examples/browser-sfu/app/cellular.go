@@ -22,6 +22,7 @@ import (
 type cellular struct {
 	conn   net.PacketConn // the gateway's socket, wrapped
 	link   *live.Link     // nil: a real phone
+	start  time.Time      // of the emulated cell
 	phone  *phone.Agent   // nil: a real one
 	client *modemlink.Client
 }
@@ -44,7 +45,8 @@ func newCellular(ctx context.Context, o options, log *slog.Logger) (c *cellular,
 	}
 	agent := o.modem
 	if agent == "sim" {
-		c.link, err = live.New(live.Config{Cell: cell.Config{Start: time.Now(), Seed: 1, Capacity: o.trace}})
+		c.start = time.Now()
+		c.link, err = live.New(live.Config{Cell: cell.Config{Start: c.start, Seed: 1, Capacity: o.trace}})
 		if err == nil {
 			err = c.link.Start()
 		}

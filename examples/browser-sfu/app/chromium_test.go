@@ -29,66 +29,8 @@ func openBrowser(t *testing.T) context.Context {
 	})
 }
 
-// tab opens a page.
-func tab(t *testing.T, browser context.Context, address string) context.Context {
-	t.Helper()
-	ctx, cancel := chromedp.NewContext(browser)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
-		t.Fatal(err)
-	}
-
-	return ctx
-}
-
-func eval[T any](t *testing.T, ctx context.Context, js string) T {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%s: %v", js, err)
-	}
-
-	return v
-}
-
-// wait returns how long a page took for something to be so.
-func wait(t *testing.T, ctx context.Context, js string) time.Duration {
-	t.Helper()
-	const limit = 15 * time.Second
-	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if eval[bool](t, ctx, js) {
-			return time.Since(begin)
-		}
-		if time.Since(begin) > limit {
-			t.Fatalf("not in %v: %s; the page says %q", limit, js,
-				eval[string](t, ctx, `$('state').textContent + ': ' + $('note').textContent`))
-		}
-	}
-}
-
-// screenshot leaves something to look at.
-func screenshot(t *testing.T, page context.Context, name string) {
-	t.Helper()
-	dir := os.Getenv("GBRCC_ARTIFACTS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "out", "browser")
-	}
-	b, err := chromedp.Run(page, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name), b, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Decoded frames of the viewer, asked for directly: the page asks twice a second.
-const decoding = `(async () => live?.pc && ((await statsOf(live.pc, (r) => r.type === 'inbound-rtp' && r.kind === 'video'))?.framesDecoded ?? 0) > 2)()`
+const decoding = `(async () => !!live?.pc && ((await statsOf(live.pc, (r) => r.type === 'inbound-rtp' && r.kind === 'video'))?.framesDecoded ?? 0) > 2)()`
 
 const isLive = `$('state').textContent === 'live'`
 
@@ -100,10 +42,10 @@ func TestChromiumPublishAndView(t *testing.T) {
 	}
 	r := start(t, "-token-file", file, "-modem", "off")
 	browser := openBrowser(t)
-	from := tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
-	t.Logf("live after %v", wait(t, from, isLive))
+	from := headless.Tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
+	t.Logf("live after %v", headless.Wait(t, from, isLive))
 
-	to := tab(t, browser, "about:blank")
+	to := headless.Tab(t, browser, "about:blank")
 	const limit = 3 * time.Second
 	var took time.Duration
 	for range 3 { // a busy machine
@@ -111,7 +53,7 @@ func TestChromiumPublishAndView(t *testing.T) {
 		if err := chromedp.Do(to, chromedp.Navigate(r.view)); err != nil {
 			t.Fatal(err)
 		}
-		wait(t, to, decoding)
+		headless.Wait(t, to, decoding)
 		took = time.Since(at)
 		t.Logf("picture after %v", took)
 		if took < limit {
@@ -123,7 +65,7 @@ func TestChromiumPublishAndView(t *testing.T) {
 	}
 	time.Sleep(3 * time.Second) // for charts to look at
 	// The middle of the first bar of the pattern, as it was decoded.
-	colour := eval[[]float64](t, to, `(() => {
+	colour := headless.Eval[[]float64](t, to, `(() => {
 		const c = document.createElement('canvas');
 		c.width = c.height = 1;
 		const g = c.getContext('2d'), v = $('video');
@@ -139,9 +81,9 @@ func TestChromiumPublishAndView(t *testing.T) {
 			break
 		}
 	}
-	screenshot(t, to, "sfu-view.png")
-	screenshot(t, from, "sfu-publish.png")
-	fps := eval[float64](t, to, `charts.panels[1].data[0].slice(-5).reduce((a, v) => a + v / 5, 0)`)
+	headless.Screenshot(t, to, "sfu-view.png")
+	headless.Screenshot(t, from, "sfu-publish.png")
+	fps := headless.Eval[float64](t, to, `charts.panels[1].data[0].slice(-5).reduce((a, v) => a + v / 5, 0)`)
 	if fps < 10 || fps > 35 {
 		t.Errorf("%.0f frames decoded a second, want 10 to 35", fps)
 	}
@@ -154,8 +96,8 @@ func TestChromiumPublishAndView(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, "-token-file", file, "-modem", "off", "-listen", u.Host)
-	wait(t, to, `$('state').textContent !== 'live'`)
-	t.Logf("after the server's death: live again after %v more", wait(t, to, isLive+` && `+`silent === 0`))
+	headless.Wait(t, to, `$('state').textContent !== 'live'`)
+	t.Logf("after the server's death: live again after %v more", headless.Wait(t, to, isLive+` && `+`silent === 0`))
 }
 
 // The same over the emulated uplink: the browser encodes what the gateway tells
@@ -177,20 +119,21 @@ func TestChromiumGateway(t *testing.T) {
 	r := start(t, "-trace", trace)
 	began := time.Now()
 	browser := openBrowser(t)
-	from := tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
-	wait(t, from, isLive)
-	to := tab(t, browser, r.view)
-	wait(t, to, decoding)
+	from := headless.Tab(t, browser, strings.Replace(r.publish, "#", "?source=pattern#", 1))
+	headless.Wait(t, from, isLive)
+	to := headless.Tab(t, browser, r.view)
+	headless.Wait(t, to, decoding)
 	t.Logf("a picture %v after the program's start", time.Since(began))
+	stop := headless.Record(t, to, "gateway-view.gif", 500*time.Millisecond)
 	const cap = `(live.pc.getSenders().find((s) => s.track?.kind === 'video').getParameters().encodings[0].maxBitrate ?? 0)`
 	high := 0.0
 	for time.Since(began) < 8*time.Second {
-		high = max(high, eval[float64](t, from, cap))
+		high = max(high, headless.Eval[float64](t, from, cap))
 		time.Sleep(100 * time.Millisecond)
 	}
-	screenshot(t, to, "gateway-view.png")
+	headless.Screenshot(t, to, "gateway-view.png")
 	time.Sleep(time.Until(began.Add(10 * time.Second)))
-	low := eval[float64](t, from, cap)
+	low := headless.Eval[float64](t, from, cap)
 	t.Logf("the browser may encode %.0f kbit/s, then %.0f", high/1000, low/1000)
 	if high < 800_000 || high > 6_000_000 {
 		t.Errorf("on 3 Mbit/s the browser may encode %.0f kbit/s, want 800 to 6000", high/1000)
@@ -198,5 +141,37 @@ func TestChromiumGateway(t *testing.T) {
 	if low < 100_000 || low > 650_000 {
 		t.Errorf("on 0.6 Mbit/s the browser may encode %.0f kbit/s, want 100 to 650", low/1000)
 	}
-	wait(t, to, isLive)
+	headless.Wait(t, to, isLive)
+	time.Sleep(2 * time.Second) // for the charts
+	stop()
+}
+
+// From the opening of both pages to a picture that has come over the emulated
+// uplink.
+func TestChromiumFirstPicture(t *testing.T) {
+	browser := openBrowser(t)
+	var took []time.Duration
+	for range 3 {
+		r := start(t)
+		from, to := headless.Tab(t, browser, "about:blank"), headless.Tab(t, browser, "about:blank")
+		at := time.Now()
+		if err := chromedp.Do(from, chromedp.Navigate(strings.Replace(r.publish, "#", "?source=pattern#", 1))); err != nil {
+			t.Fatal(err)
+		}
+		opened := time.Since(at)
+		if err := chromedp.Do(to, chromedp.Navigate(r.view)); err != nil {
+			t.Fatal(err)
+		}
+		headless.Wait(t, to, decoding)
+		took = append(took, time.Since(at))
+		t.Logf("a picture after %v; opening the first page took %v of it", took[len(took)-1], opened)
+		t.Logf("publisher: %s", headless.Eval[string](t, from, `JSON.stringify(times)`))
+		t.Logf("viewer: %s", headless.Eval[string](t, to, `JSON.stringify(times)`))
+		if err := r.end(t); err != nil {
+			t.Error(err)
+		}
+	}
+	if m := median(took); m < 100*time.Millisecond || m > 3*time.Second {
+		t.Errorf("a picture after %v, want less than 3 s", m)
+	}
 }

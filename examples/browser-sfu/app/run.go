@@ -30,7 +30,7 @@ type result struct {
 // Main is the program, with a module or nil. It does not return after an error.
 func Main(module *Module) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, module, os.Args[1:], os.Stdout, os.Stderr)
+	err := Run(ctx, module, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -42,7 +42,8 @@ func Main(module *Module) {
 	}
 }
 
-func run(ctx context.Context, module *Module, args []string, stdout, stderr io.Writer) (err error) {
+// Run is the program without its process: it returns [flag.ErrHelp] after -h.
+func Run(ctx context.Context, module *Module, args []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func start(t *testing.T, args ...string) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{cancel: cancel, done: make(chan error, 1)}
 	t.Cleanup(cancel)
-	go func() { r.done <- run(ctx, nil, args, &r.out, io.Discard) }()
+	go func() { r.done <- Run(ctx, nil, args, &r.out, io.Discard) }()
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if m := printed.FindStringSubmatch(r.out.String()); m != nil {
 			r.publish, r.view = m[1], m[2]
@@ -230,7 +230,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-origin", "example.org"}, "SCHEME://HOST"},
 	}
 	for _, tt := range tests {
-		err := run(t.Context(), nil, tt.args, io.Discard, io.Discard)
+		err := Run(t.Context(), nil, tt.args, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
 		}

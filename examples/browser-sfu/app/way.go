@@ -76,7 +76,8 @@ func newWay(ctx context.Context, o options, module *Module, log *slog.Logger) (w
 		return w, err
 	}
 	near := sfu.Config{
-		Token: w.token, Origins: o.origins, Logger: log, StartKbps: gateway.StartBps / 1000, OnPublish: w.uplink.Forward,
+		Token: w.token, Origins: o.origins, Logger: log, OnPublish: w.uplink.Forward,
+		StartKbps: gateway.StartBps / 1000, StartToldKbps: gateway.MaxBps / 1000,
 	}
 	if w.near, err = newSite(ctx, listen, near, same, show); err != nil {
 		return w, err

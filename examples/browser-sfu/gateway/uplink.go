@@ -138,11 +138,13 @@ func (u *Uplink) forward(ctx context.Context, p *sfu.Publication) error {
 		default:
 		}
 	})
-	write := map[string]func(*rtp.Packet) error{}
+	to := map[string]sfu.Outlet{}
 	for _, m := range p.Media() {
-		if write[m.Kind], err = addTrack(pc, m, p); err != nil {
+		write, err := addTrack(pc, m, p)
+		if err != nil {
 			return err
 		}
+		to[m.Kind] = OutletOf(m, write, func() *interceptor.Estimator { return est })
 	}
 	joining, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -161,7 +163,7 @@ func (u *Uplink) forward(ctx context.Context, p *sfu.Publication) error {
 	u.log.Info("uplink connected")
 	u.set(est)
 	defer u.set(nil)
-	detach := p.Attach(write)
+	detach := p.Attach(to)
 	defer detach()
 	ctx, cancel = context.WithCancel(ctx)
 	defer cancel()

@@ -89,18 +89,21 @@ func (u *uplink) forward(ctx context.Context, p *sfu.Publication) error {
 		return err
 	}
 	defer room.Disconnect()
-	write := map[string]func(*rtp.Packet) error{}
+	current := func() *interceptor.Estimator { return u.estimator(room) }
+	to := map[string]sfu.Outlet{}
 	for _, m := range p.Media() {
-		if write[m.Kind], err = publish(room, m, p); err != nil {
+		write, err := publish(room, m, p)
+		if err != nil {
 			return err
 		}
+		to[m.Kind] = gateway.OutletOf(m, write, current)
 	}
 	if err := u.await(ctx, room); err != nil {
 		return err
 	}
 	u.log.Info("LiveKit: publishing", "room", u.server.room)
-	defer p.Attach(write)()
-	gateway.Steer(ctx, p, func() *interceptor.Estimator { return u.estimator(room) })
+	defer p.Attach(to)()
+	gateway.Steer(ctx, p, current)
 	if ctx.Err() != nil {
 		return errors.New("the room was left")
 	}

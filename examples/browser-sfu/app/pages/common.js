@@ -8,25 +8,39 @@ function setState(state, text) {
   $('state').textContent = text;
 }
 
-// post opens a WHIP or WHEP session: offer with all candidates out, answer in.
-// It returns the session's address.
-async function post(pc, endpoint, token) {
+// times are when things happened, in ms since the page began, for tests and the
+// console.
+const times = {};
+const mark = (name) => (times[name] ??= Math.round(performance.now()));
+
+// post opens a WHIP or WHEP session: offer out, answer in.
+// It returns the session's address. look sees the answer before it counts.
+async function post(pc, endpoint, token, look) {
   await pc.setLocalDescription();
-  await Promise.race([
-    new Promise((done) => {
-      const look = () => pc.iceGatheringState === 'complete' && done();
-      pc.addEventListener('icegatheringstatechange', look);
-      look();
-    }),
-    new Promise((done) => setTimeout(done, 500)), // what comes later is not needed on a public server
-  ]);
+  // A server of ours knows the page by what it sends; another may want candidates.
+  if (new URL(endpoint, location).origin !== location.origin) await gathered(pc);
+  mark('asked');
   const headers = { 'Content-Type': 'application/sdp' };
   if (token) headers.Authorization = 'Bearer ' + token;
   const r = await fetch(endpoint, { method: 'POST', headers, body: pc.localDescription.sdp });
   const text = await r.text();
   if (r.status !== 201) throw new Error(text.trim() || `HTTP status ${r.status}`);
+  mark('answered');
+  pc.addEventListener('connectionstatechange', () => pc.connectionState === 'connected' && mark('connected'));
+  await look?.(text);
   await pc.setRemoteDescription({ type: 'answer', sdp: text });
   return new URL(r.headers.get('Location'), r.url).href;
+}
+
+function gathered(pc) {
+  return Promise.race([
+    new Promise((done) => {
+      const complete = () => pc.iceGatheringState === 'complete' && done();
+      pc.addEventListener('icegatheringstatechange', complete);
+      complete();
+    }),
+    new Promise((done) => setTimeout(done, 500)), // what comes later is not needed on a public server
+  ]);
 }
 
 // onGoodbye tells when the far end has closed DTLS, long before ICE finds out.
@@ -52,7 +66,7 @@ class Charts {
     this.xs = [];
     this.panels = panels.map((p) => ({ ...p, data: p.series.map(() => []) }));
     const style = getComputedStyle(document.documentElement);
-    const paint = (c) => style.getPropertyValue('--' + c).trim();
+    const paint = (c) => () => style.getPropertyValue('--' + c).trim(); // which light and dark may change
     for (const p of this.panels) {
       const box = document.createElement('div');
       box.className = 'panel';
@@ -83,6 +97,7 @@ class Charts {
         axes: [{ ...axis, size: 26 }, { ...axis, size: 60 }],
         series: [{}, ...p.series.map((s) => ({ stroke: paint(s.color), width: 2, points: { show: false } }))],
       }, [[], ...p.data], box);
+      matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => p.plot.redraw(false, true));
       addEventListener('resize', () => p.plot.setSize({ width: Math.max(200, box.clientWidth), height: 130 }));
     }
   }

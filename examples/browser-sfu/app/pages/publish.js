@@ -6,6 +6,7 @@
 const token = decodeURIComponent(location.hash.slice(1));
 const RETRY = 1000; // ms
 const PATIENCE = 2000; // ms of an interrupted connection
+const FIRST = 500_000; // bit/s, until the gateway says what the uplink takes
 
 let media = null; // what is published: {stream, stop}
 let live = null; // and how: {pc, session}
@@ -16,30 +17,44 @@ const charts = new Charts([
   { title: 'Round trip', unit: 'ms', series: [{ label: 'RTCP', color: 'purple' }] },
 ]);
 
-// pattern is a moving picture with a clock, which needs no camera.
+// pattern is a moving picture with a clock, which needs no camera. Its band of
+// noise never repeats, so that there is always more to encode than the rate allows.
 function pattern() {
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [1280, 720];
   const g = canvas.getContext('2d', { alpha: false });
   const colors = ['#bfbfbf', '#bfbf00', '#00bfbf', '#00bf00', '#bf00bf', '#bf0000', '#0000bf'];
+  const noise = grain(512, 128);
   let n = 0;
   const draw = () => {
     const { width: w, height: h } = canvas;
     colors.forEach((c, i) => {
       g.fillStyle = c;
-      g.fillRect((i * w) / 7, 0, w / 7 + 1, h);
+      g.fillRect((i * w) / 7, 0, w / 7 + 1, h * 0.5);
     });
+    const [x, y] = [Math.random() * 192, Math.random() * 64];
+    g.drawImage(noise, x, y, 320, 64, 0, h * 0.5, w, h * 0.25);
     g.fillStyle = '#111';
-    g.fillRect(0, h * 0.7, w, h * 0.3);
+    g.fillRect(0, h * 0.75, w, h * 0.25);
     g.fillStyle = '#eee';
-    g.fillRect((n * 8) % w, h * 0.7, 40, 24);
+    g.fillRect((n * 8) % w, h * 0.75, 40, 24);
     g.font = '90px monospace';
-    g.fillText(new Date().toISOString().slice(11, 23) + '  ' + n, 40, h * 0.9);
+    g.fillText(new Date().toISOString().slice(11, 23) + '  ' + n, 40, h * 0.93);
     n++;
   };
   draw();
   const timer = setInterval(draw, 1000 / 30);
   return { stream: canvas.captureStream(30), stop: () => clearInterval(timer) };
+}
+
+function grain(width, height) {
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [width, height];
+  const g = canvas.getContext('2d', { alpha: false });
+  const image = g.createImageData(width, height);
+  for (let i = 0; i < image.data.length; i++) image.data[i] = i % 4 === 3 ? 255 : 104 + Math.random() * 48;
+  g.putImageData(image, 0, 0);
+  return canvas;
 }
 
 async function camera() {
@@ -64,6 +79,7 @@ async function start(open) {
 }
 
 async function connect() {
+  mark('begun');
   const mine = {};
   live = mine;
   setState('wait', 'connecting');
@@ -86,7 +102,8 @@ async function connect() {
     }
   });
   try {
-    mine.session = await post(pc, 'whip', token);
+    // A gateway has Chromium's estimate begin high; then its word is what counts.
+    mine.session = await post(pc, 'whip', token, (answer) => answer.includes('x-google-start-bitrate') && limit(pc, FIRST));
     onGoodbye(pc, () => live === mine && again('the server has gone'));
     if (live !== mine) leave(mine.session, token);
   } catch (err) {
@@ -104,20 +121,21 @@ function obey(pc) {
     if (busy) return;
     busy = true;
     try {
-      for (let set = 0; set !== wanted; ) {
-        set = wanted;
-        const sender = pc.getSenders().find((x) => x.track?.kind === 'video');
-        const p = sender.getParameters();
-        if (!p.encodings?.length) break;
-        p.encodings[0].maxBitrate = Math.max(30_000, set);
-        await sender.setParameters(p);
-      }
+      for (let set = 0; set !== wanted; ) await limit(pc, (set = wanted));
     } catch {
       // before the negotiation has ended, or after the end; the next one counts
     } finally {
       busy = false;
     }
   });
+}
+
+async function limit(pc, bps) {
+  const sender = pc.getSenders().find((x) => x.track?.kind === 'video');
+  const p = sender?.getParameters();
+  if (!p?.encodings?.length) return;
+  p.encodings[0].maxBitrate = Math.max(30_000, bps);
+  await sender.setParameters(p);
 }
 
 // again gives a connection up and tries another one a little later.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 'use strict';
 
-const RETRY = 700; // ms
+const [RETRY, RETRY_MOST] = [200, 2000]; // ms, half as much again after each failure
 const SILENT = 4; // half seconds without a packet after which the page connects again,
 const PATIENCE = 12; // and with none at all
 
@@ -10,10 +10,12 @@ const endpoint = new URLSearchParams(location.search).get('whep') ?? 'whep';
 
 let live = null; // {pc, session}
 let silent = 0;
+let wait = RETRY;
 
 const playback = new Playback();
 
 async function connect() {
+  mark('begun');
   const mine = {};
   live = mine;
   silent = 0;
@@ -32,6 +34,7 @@ async function connect() {
   });
   try {
     mine.session = await post(pc, endpoint);
+    wait = RETRY;
     onGoodbye(pc, () => live === mine && again('the server has gone'));
     if (live !== mine) leave(mine.session);
   } catch (err) {
@@ -47,7 +50,8 @@ function again(why) {
   setState('lost', 'waiting');
   if (mine?.session) leave(mine.session);
   mine?.pc.close();
-  setTimeout(connect, RETRY);
+  setTimeout(connect, wait);
+  wait = Math.min(RETRY_MOST, wait * 1.5);
 }
 
 async function measure() {

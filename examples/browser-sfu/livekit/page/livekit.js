@@ -2,10 +2,12 @@
 'use strict';
 
 const RETRY = 1000; // ms
+const SILENT = 4; // half seconds without a packet
 
 const playback = new Playback();
 let room = null;
 let video = null; // the remote track
+let silent = 0;
 
 async function connect() {
   setState('wait', 'connecting');
@@ -23,6 +25,7 @@ async function connect() {
         setState('wait', 'nobody publishes');
       }
     })
+    .on(LivekitClient.RoomEvent.SignalReconnecting, () => setState('lost', 'interrupted'))
     .on(LivekitClient.RoomEvent.Reconnecting, () => setState('lost', 'interrupted'))
     .on(LivekitClient.RoomEvent.Disconnected, () => room === mine && again('connection lost'));
   try {
@@ -50,7 +53,10 @@ async function measure() {
   const reports = video && (await video.getRTCStatsReport());
   let found = null;
   for (const r of reports?.values() ?? []) if (r.type === 'inbound-rtp') found = r;
+  const was = playback.last;
   playback.push(found);
+  silent = found && found.packetsReceived === was?.packetsReceived ? silent + 1 : 0;
+  if (silent === SILENT) setState('lost', 'interrupted');
 }
 
 setInterval(measure, 500);
