@@ -311,7 +311,7 @@ type streamConfig struct {
 	bps func() int
 	// budgets lets it obey frame budgets where there are any.
 	budgets bool
-	fps int
+	fps     int
 	// first is the first RTP number.
 	first uint16
 	// burst is a frame of so many packets every burstEvery.

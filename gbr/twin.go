@@ -47,8 +47,9 @@ const (
 // happens on the modem's clock.
 type twin struct {
 	packets []twinPacket // a ring, its length a power of two
-	tail    int64 // index of the next packet sent; the ring holds the last ones
-	total   int64 // bytes sent
+	tail    int64        // index of the next packet sent; the ring holds the last ones
+	total   int64        // bytes sent
+	from    int64        // index of the first packet sent since the present clock began
 	// clock finds what the modem's clock is ahead of the sender's; offset is
 	// what is used.
 	clock  offset
@@ -61,6 +62,7 @@ type twin struct {
 	// reported is the last report's upper edge, reportedAt its time; 0 before.
 	reported   int64
 	reportedAt int64
+	synced     bool  // there was one
 	granted    int64 // of the grants that were moved into the checkpoint since
 	// extra is what reports showed that the twin did not know: other apps and
 	// headers, in bytes since the start, less what it had too much of.
@@ -178,6 +180,16 @@ func (t *twin) onBatch(grants []twinGrant, reports []twinReport) {
 	}
 }
 
+// restart goes on with another clock of the modem: what had not left by the last
+// report enters anew, and when it really left is not known.
+func (t *twin) restart() {
+	t.offset = t.clock.least * 1000
+	t.nGrants, t.granted, t.reported, t.reportedAt, t.synced = 0, 0, 0, 0, false
+	t.from = t.tail
+	t.checkpoint = twinState{at: math.MinInt64 / 2, head: t.checkpoint.head, next: t.checkpoint.head}
+	t.live = t.checkpoint
+}
+
 // insert puts a grant in order and returns where; those before the checkpoint
 // are in its report already.
 func (t *twin) insert(g twinGrant) int {
@@ -214,7 +226,7 @@ type twinReport struct {
 // It returns what was granted since the report before; not ok for a report that
 // is not newer.
 func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
-	if r.at <= t.checkpoint.at && t.reportedAt > 0 {
+	if r.at <= t.checkpoint.at && t.synced {
 		return 0, false
 	}
 	s := &t.checkpoint
@@ -228,7 +240,7 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 	t.nGrants = copy(t.grants, t.grants[n:t.nGrants])
 	t.admit(s, r.at)
 	s.at = r.at
-	t.reported, t.reportedAt = max(r.high, r.low), r.at
+	t.reported, t.reportedAt, t.synced = max(r.high, r.low), r.at, true
 	if excess := s.backlog - r.high; r.high >= 0 && excess > 0 {
 		t.reduce(s, excess)
 	} else if missing := r.low - s.backlog; missing > 0 {
@@ -335,6 +347,8 @@ func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 			lo = mid + 1
 		case p.key > key:
 			hi = mid - 1
+		case mid < t.from:
+			return 0, false, true
 		case mid >= t.live.head:
 			return 0, false, false
 		default:

@@ -309,5 +309,5 @@ func (c *Controller) advance(now time.Time) time.Time {
 
 // toInt rounds, and saturates where int has 32 bits. NaN cannot arise.
 func toInt(v float64) int {
-	return int(math.Round(min(max(v, 0), math.MaxInt32)))
+	return int(min(max(v, 0), math.MaxInt32-0.5) + 0.5)
 }

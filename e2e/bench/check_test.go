@@ -68,7 +68,9 @@ func TestCheckIsNotLax(t *testing.T) {
 
 		return record{Result: r}
 	}
-	rate := func(g float64) sim.Result { return sim.Result{GoodputMbps: g, PlayoutP50: 90, PlayoutP95: 100, Flows: 1} }
+	rate := func(g float64) sim.Result {
+		return sim.Result{GoodputMbps: g, PlayoutP50: 90, PlayoutP95: 100, Flows: 1}
+	}
 	var records []record
 	// In three of four scenarios one of the two is so, but neither in the median.
 	for i, g := range []float64{3.7, 3.7, 2.9, 2.9} {
@@ -76,7 +78,9 @@ func TestCheckIsNotLax(t *testing.T) {
 		gcc := []float64{3.6, 3.6, 1, 2.8}[i]
 		records = append(records, run(name, "trace", "gbrcc", rate(g)), run(name, "trace", "gcc", rate(0.1)), run(name, "trace", "pion", rate(gcc)))
 	}
-	frozen := func(f float64) sim.Result { return sim.Result{GoodputMbps: 2, PlayoutP50: 100, PlayoutP95: 110, FreezeRatio: f, Flows: 1} }
+	frozen := func(f float64) sim.Result {
+		return sim.Result{GoodputMbps: 2, PlayoutP50: 100, PlayoutP95: 110, FreezeRatio: f, Flows: 1}
+	}
 	records = append(records,
 		run("c1", "cell", "gbrcc", frozen(0.02)), run("c1", "cell", "gcc", frozen(0.04)), run("c1", "cell", "causal", frozen(0.019)), run("c1", "cell", "oracle", frozen(0)),
 		run("c2", "cell", "gbrcc", sim.Result{GoodputMbps: 2, Flows: 1}), run("c2", "cell", "causal", frozen(0)),
