@@ -78,10 +78,14 @@ type Estimator struct {
 	last     time.Time // newest now: time never goes backwards
 	aliveAt  time.Time // last sign of life of the telemetry, zero before
 	out      output    // clamped
+	told     output    // to the recorder
 	stats    Stats
 	one      [1]Sample // of OnSample
 	batch    Telemetry // in use
 	noProbes bool
+	// learned is what Default knew when another algorithm took over.
+	learned   *grantLaw
+	learnedAt time.Time
 }
 
 // NewEstimator returns an estimator over outer, whose bounds and start rate
@@ -96,15 +100,8 @@ func NewEstimator(outer Outer, cfg Config) (*Estimator, error) {
 	}
 	e := &Estimator{}
 	e.shared = shared{cfg: cfg, outer: outer, inner: inner{cfg: cfg}, stats: &e.stats, gain: 1, share: 1}
-	switch cfg.Algorithm {
-	case Seed, SeedQoE, SeedMin:
-		e.law = &gainLaw{shared: &e.shared}
-	case PublishedRTC, PublishedBulk:
-		e.law = &publishedLaw{shared: &e.shared}
-	case Default:
-		if e.law, err = newGrantLaw(&e.shared); err != nil {
-			return nil, err
-		}
+	if e.law, err = e.newLaw(); err != nil {
+		return nil, err
 	}
 	e.out = output{rate: cfg.StartBps, encoder: cfg.StartBps, pacing: outer.Estimate().PacingBps, gain: 1}
 
@@ -234,8 +231,18 @@ func (e *Estimator) FrameBudget(now time.Time) (bytes int, ok bool) {
 	}
 	now = e.advance(now)
 	e.updateMode(now)
+	bytes, ok = l.frameBudget(now, e.mode)
+	if e.cfg.Recorder != nil {
+		e.record(now, FrameBudgetEvent{bytes, ok})
+	}
 
-	return l.frameBudget(now, e.mode)
+	return bytes, ok
+}
+
+// Rates is the part of Target that changes all the time: the encoder's and the
+// pacer's rate in bit/s, and who steers.
+func (e *Estimator) Rates() (bitrateBps, pacingBps int, mode Mode) {
+	return e.out.encoder, e.out.pacing, e.mode
 }
 
 // Target returns the present outputs.
@@ -328,4 +335,11 @@ func (e *Estimator) publish() {
 	o.rate, o.encoder = e.clamp(o.rate), e.clamp(o.encoder)
 	o.pacing = max(e.cfg.MinBps, o.pacing)
 	e.out = o
+	if e.cfg.Recorder != nil && (differs(o.encoder, e.told.encoder) || differs(o.rate, e.told.rate) || differs(o.pacing, e.told.pacing)) {
+		e.told = o
+		e.record(e.last, TargetEvent{o.encoder, o.pacing, o.rate})
+	}
 }
+
+// differs tells whether a rate is another one to whoever reads a log.
+func differs(a, b int) bool { return max(a-b, b-a) > b/100 }

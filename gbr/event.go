@@ -75,6 +75,26 @@ type ModeEvent struct {
 // EventName implements gcc.Event.
 func (ModeEvent) EventName() string { return "gbr:mode_changed" }
 
+// TargetEvent is what came of it all: what encoder and pacer are told. One comes
+// with every change of a rate by a hundredth.
+type TargetEvent struct {
+	BitrateBps int `json:"bitrate_bps"`
+	PacingBps  int `json:"pacing_bps"`
+	RateBps    int `json:"rate_bps"`
+}
+
+// EventName implements gcc.Event.
+func (TargetEvent) EventName() string { return "gbr:target" }
+
+// FrameBudgetEvent is a frame budget that was asked for.
+type FrameBudgetEvent struct {
+	Bytes int  `json:"bytes"`
+	OK    bool `json:"ok"`
+}
+
+// EventName implements gcc.Event.
+func (FrameBudgetEvent) EventName() string { return "gbr:frame_budget" }
+
 // CutEvent is a cut by the outer loop.
 type CutEvent struct {
 	FromBps int       `json:"from_bps"`

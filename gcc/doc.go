@@ -41,6 +41,7 @@
 //	                                                   aimd_rate_control.cc                      8 %/s, or half a packet per rtt + 100 ms; up to 1.5 · acked + 10 kbit/s
 //	where additive growth is wise    link_capacity.go  goog_cc/link_capacity_estimator.cc        weight 0.05, variance 0.4..2.5 kbit/s, 3 deviations
 //	rate at which bytes arrive       acked_rate.go     goog_cc/robust_throughput_estimator.cc    20..500 packets, 1..5 s, from 10 on
+//	the largest gaps of those         largest.go        -                                         the two largest, kept while they slide
 //	the same, older (AckedBayesian)  bayes_rate.go     goog_cc/bitrate_estimator.cc              500 ms, then 150 ms; uncertainty 10, variance 50 + 5, +200 after ALR
 //	round trips                      rtt.go            goog_cc/goog_cc_network_control.cc        -
 //	lost or only late                reports.go        rtp/transport_feedback_adapter.cc         -

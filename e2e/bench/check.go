@@ -70,12 +70,22 @@ type checker struct {
 type metric func(sim.Result) float64
 
 func goodput(r sim.Result) float64     { return r.GoodputMbps }
-func playoutP50(r sim.Result) float64  { return r.PlayoutP50 }
-func playoutP95(r sim.Result) float64  { return r.PlayoutP95 }
-func frozen(r sim.Result) float64      { return 100 * r.FreezeRatio } // percent
+func playoutP50(r sim.Result) float64  { return shown(r, r.PlayoutP50) }
+func playoutP95(r sim.Result) float64  { return shown(r, r.PlayoutP95) }
+func frozen(r sim.Result) float64      { return 100 * min(1, shown(r, r.FreezeRatio)) } // percent
 func oracleRate(r sim.Result) float64  { return r.OracleGoodput }
 func oracleDelay(r sim.Result) float64 { return r.OraclePlayoutP50 }
-func excess(r sim.Result) float64      { return r.PlayoutP50 - r.OraclePlayoutAtGoodput }
+func excess(r sim.Result) float64      { return playoutP50(r) - r.OraclePlayoutAtGoodput }
+
+// shown is a figure of what a viewer saw; who saw nothing at all, for whom the
+// result has zeros, waits for ever.
+func shown(r sim.Result, v float64) float64 {
+	if r.PlayoutP50 == 0 {
+		return math.Inf(1)
+	}
+
+	return v
+}
 
 // writeCheck prints each threshold with what was measured.
 func writeCheck(w io.Writer, results []record, _ []failure) error {
@@ -600,7 +610,9 @@ func (c *checker) print(w io.Writer) error {
 		switch {
 		case v.none:
 			word, got = "not run", "-"
-			none++
+			if none++; !c.looked(v.class) {
+				continue // nobody has asked for it
+			}
 		case v.met():
 			word = "met"
 			met++
@@ -624,6 +636,13 @@ func (c *checker) print(w io.Writer) error {
 		met, len(c.out), len(c.out)-met-none, none)
 
 	return err
+}
+
+// looked tells whether any scenario of the classes was run.
+func (c *checker) looked(classes string) bool {
+	return slices.ContainsFunc(c.scenarios, func(s sim.Result) bool {
+		return slices.Contains(strings.Split(classes, ", "), s.Class)
+	})
 }
 
 // short is a number with three digits that tell.

@@ -240,6 +240,7 @@ func (e *engine) report(o options, jobs []job, records []record) *report {
 	r.Cell = tableOf(ns3.Checked())
 	var curves []curveChart
 	r.Sweeps, curves = sweeps(o, r.Scenarios, medians)
+	r.Sweeps = append(classSweeps(o, records), r.Sweeps...)
 	r.Charts.Curves = append(r.Charts.Curves, curves...)
 
 	return r

@@ -57,6 +57,8 @@ type Params struct {
 	FixedBps int
 	// Horizon is how far "oracle" sees.
 	Horizon time.Duration
+	// Conditions change the scenario.
+	Conditions Conditions
 }
 
 // Algorithms lists the names that New knows.
@@ -117,6 +119,9 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 // Check tells, without running anything, what Run would say about a scenario's
 // algorithm and its parameters.
 func Check(sc Scenario, alg string, p Params) error {
+	if err := p.Conditions.check(); err != nil {
+		return err
+	}
 	_, err := newAlgorithm(alg, sc.Limits, p, &view{})
 
 	return err

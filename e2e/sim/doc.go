@@ -29,7 +29,9 @@
 //
 //	scenario.go   what a run is: radios, paths, telemetry, sources, flows
 //	catalogue.go  the built-in scenarios, their classes; catalogue_*.go one each
+//	random.go     held-out scenarios, drawn by numbers; random_model.go capacities
 //	select.go     finding them by name, class or pattern
+//	conditions.go what a sweep changes in any of them
 //	build.go      what they are built from
 //	run.go        a run from outside
 //	world.go      the event loop

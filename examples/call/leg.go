@@ -81,12 +81,28 @@ func (l *leg) dial(ctx context.Context, o options) error {
 
 // connect is dial on given sockets, which are the leg's from then on.
 func (l *leg) connect(ctx context.Context, o options, sender, receiver net.PacketConn) (err error) {
-	l.call, err = peer.Dial(ctx, peer.Config{
+	cfg := peer.Config{
 		Sender: l.link.Uplink(sender), Receiver: l.link.Downlink(receiver),
 		Estimator: l.estimator, Seed: o.seed,
-	})
+	}
+	if o.film != nil {
+		cfg.Video = func(ctx context.Context, v *peer.Video) {
+			if err := o.film.show(ctx, v); err != nil {
+				text := l.cc + ": no video: " + err.Error()
+				l.show.line(text)
+				l.page.event(text)
+			}
+		}
+		if l.page != nil {
+			cfg.Received = l.page.viewers.forward(l.cc)
+		}
+	}
+	l.call, err = peer.Dial(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.cc, err)
+	}
+	if o.film != nil && l.page != nil {
+		l.page.viewers.join(l.cc, l.call.RequestKeyFrame)
 	}
 	if !wantsTelemetry(l.cc) {
 		return nil

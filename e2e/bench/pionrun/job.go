@@ -31,7 +31,9 @@ type Reply struct {
 
 // classes are what the rows run on: the rest is about telemetry, or about more
 // than one sender, or about sources that Pion's estimator is known to fail with.
-func classes() []string { return []string{"const", "step", "trace", "backhaul", "rmcat"} }
+func classes() []string {
+	return []string{"const", "step", "trace", "backhaul", "rmcat", "random-trace", "random-recorded", "random-backhaul"}
+}
 
 // Supports tells why a row does not run on a scenario, nil if it does.
 func Supports(sc sim.Scenario) error {

@@ -2,6 +2,6 @@
 
 // Package headless starts Chromium for tests, and looks at pages.
 //
-// Files: headless.go (Start), page.go (Tab, Eval, Wait, Screenshot, Artifact),
+// Files: headless.go (Start), page.go (Tab, Eval, Call, Wait, Screenshot, Artifact),
 // record.go (Record).
 package headless

@@ -6,8 +6,10 @@ package headless
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +39,30 @@ func Eval[T any](t testing.TB, page context.Context, js string) T {
 	}
 
 	return v
+}
+
+// Call evaluates a function of a page with JSON arguments and waits for it, a
+// minute at most.
+func Call[T any](page context.Context, name string, args ...any) (T, error) {
+	var js strings.Builder
+	js.WriteString(name + "(")
+	for i, a := range args {
+		b, err := json.Marshal(a)
+		if err != nil {
+			var none T
+
+			return none, err
+		}
+		if i > 0 {
+			js.WriteString(", ")
+		}
+		js.Write(b)
+	}
+	js.WriteString(")")
+	ctx, cancel := context.WithTimeout(page, time.Minute)
+	defer cancel()
+
+	return chromedp.Run(ctx, chromedp.Evaluate[T](js.String(), chromedp.EvalAwaitPromise))
 }
 
 // Wait returns how long a page took for something to be so. It gives up after a
