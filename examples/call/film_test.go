@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,5 +38,34 @@ func TestFilm(t *testing.T) {
 		if _, err := newFilm(picture); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "-picture") {
 			t.Errorf("%s: %v, want %s", picture, err, want)
 		}
+	}
+}
+
+// A call with a real encoder, without a page: its figures are those of a call.
+func TestCallWithEncoder(t *testing.T) {
+	if _, err := newEncoder(); err != nil {
+		return // TestFilm has that
+	}
+	file := filepath.Join(t.TempDir(), "result.json")
+	r := start(t.Context(), "-video", "-duration", "6s", "-http", "off", "-picture", "pattern:480x270", "-json", file)
+	if err := r.end(t); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkKeys(t, data)
+	var got struct{ Runs []result }
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range got.Runs {
+		within(t, run.CC+" frames rendered", float64(run.FramesRendered)/run.DurationS, 15, 30.5, "a second")
+		within(t, run.CC+" goodput", run.GoodputMbps, 0.2, 4, "Mbit/s")
+		within(t, run.CC+" playout p50", run.PlayoutP50, 50, 300+1000*late(t, r), "ms")
+	}
+	if strings.Contains(r.out.String(), "no video") {
+		t.Errorf("an encoder failed:\n%s", &r.out)
 	}
 }
