@@ -309,7 +309,9 @@ type streamConfig struct {
 	mime string
 	// bps is the stream's rate now, on the link.
 	bps func() int
-	fps int
+	// budgets lets it obey frame budgets where there are any.
+	budgets bool
+	fps     int
 	// first is the first RTP number.
 	first uint16
 	// burst is a frame of so many packets every burstEvery.
@@ -375,6 +377,11 @@ func (c *plugCall) add(name string, cfg streamConfig) *mediaStream {
 				continue
 			}
 			left := cfg.bps() / 8 / cfg.fps
+			if cfg.budgets {
+				if size, ok := c.estimator.FrameBudget(); ok {
+					left = size
+				}
+			}
 			if cfg.burst > 0 && time.Now().After(burst) {
 				burst = burst.Add(cfg.burstEvery)
 				left = cfg.burst * (cfg.size + 50)

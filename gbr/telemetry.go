@@ -88,8 +88,8 @@ func (s Sample) Ratio() (ratio float64, ok bool) {
 // Idle tells whether the phone reported an empty queue.
 func (s Sample) Idle() bool { return s.Reported <= 0 }
 
-// Grant is the first-transmission bytes of one TTI on one carrier. The slots of
-// NR that lie in one ms have the same At.
+// Grant is the first-transmission bytes of one TTI on one carrier, of NR one
+// slot: At is when it begins.
 type Grant struct {
 	At    time.Time
 	Bytes int
@@ -98,7 +98,9 @@ type Grant struct {
 }
 
 // Report is one BSR as sent to the base station, or the modem's own count of its
-// queue where it tells no BSRs: the queue was within [Low, High] bytes. High is -1 when the table's last bin has no upper edge.
+// queue where it tells no BSRs: the queue was within [Low, High] bytes after the
+// TTI or slot that begins at At. High is -1 when the table's last bin has no upper
+// edge.
 type Report struct {
 	At        time.Time
 	Low, High int

@@ -191,10 +191,10 @@ func (c *Controller) NextProbe() (ProbeCluster, bool) {
 }
 
 // SetProbing turns probing on or off. Off forgets what is under way; on does not
-// begin at once. It starts as Config.NoProbing says.
+// begin at once. Config.NoProbing keeps it off.
 func (c *Controller) SetProbing(now time.Time, on bool) {
 	c.advance(now)
-	if c.probe.off = !on; !on {
+	if c.probe.off = !on || c.cfg.NoProbing; c.probe.off {
 		c.cancelProbes()
 	}
 }
@@ -314,5 +314,5 @@ func (c *Controller) advance(now time.Time) time.Time {
 
 // toInt rounds, and saturates where int has 32 bits. NaN cannot arise.
 func toInt(v float64) int {
-	return int(math.Round(min(max(v, 0), math.MaxInt32)))
+	return int(min(max(v, 0), math.MaxInt32-0.5) + 0.5)
 }

@@ -41,6 +41,7 @@
 //	                                                   aimd_rate_control.cc                      8 %/s, or half a packet per rtt + 100 ms; up to 1.5 · acked + 10 kbit/s
 //	where additive growth is wise    link_capacity.go  goog_cc/link_capacity_estimator.cc        weight 0.05, variance 0.4..2.5 kbit/s, 3 deviations
 //	rate at which bytes arrive       acked_rate.go     goog_cc/robust_throughput_estimator.cc    20..500 packets, 1..5 s, from 10 on
+//	the largest gaps of those         largest.go        -                                         the two largest, kept while they slide
 //	the same, older (AckedBayesian)  bayes_rate.go     goog_cc/bitrate_estimator.cc              500 ms, then 150 ms; uncertainty 10, variance 50 + 5, +200 after ALR
 //	round trips                      rtt.go            goog_cc/goog_cc_network_control.cc        -
 //	lost or only late                reports.go        rtp/transport_feedback_adapter.cc         -
@@ -54,6 +55,7 @@
 //	bytes under way, pushback        window.go         goog_cc/congestion_window_pushback_controller.cc  min of 32 + 350 ms, 3000 B; 0.9, 0.95, 1.05; 30 kbit/s
 //	nobody answers                   silence.go        goog_cc/send_side_bandwidth_estimation.cc 0.8 each second
 //	a full queue without a slope     standing.go       -                                         200 ms above the shortest for 1 s, at most every 5 s
+//	no control at all                fixed.go          -                                         Fixed: for known paths and experiments
 //	configuration, events            config.go, event.go, events.go, sample.go
 //	sending of clusters              ../gcc/pacing     modules/pacing/bitrate_prober.cc          see there
 //

@@ -152,10 +152,11 @@ type needyOuter struct {
 func (o *needyOuter) SetNeed(_ time.Time, bps int) { o.needs = append(o.needs, bps) }
 
 // An Allocator tells its Estimator what the streams can use, as they come and go,
-// and a loop that is switched to learns of it.
+// and a loop that is switched to learns of it; one that stays knows.
 func TestAllocatorTellsTheNeed(t *testing.T) {
 	outer := &needyOuter{fakeOuter: &fakeOuter{bitrate: 1_000_000, pacing: 2_000_000}}
-	r := newRig(t, 0, WithOuter(func() (gbr.Outer, error) { return outer, nil }))
+	with := WithOuter(func() (gbr.Outer, error) { return outer, nil })
+	r := newRig(t, 0, with)
 	divided := make(chan int, 1)
 	bounded := []StreamBounds{{ID: "a", MinBps: 32_000, MaxBps: 64_000}, {ID: "v", MinBps: 100_000, MaxBps: 2_000_000}}
 	a, err := NewAllocator(bounded, func(rates []Allocation) {
@@ -184,8 +185,10 @@ func TestAllocatorTellsTheNeed(t *testing.T) {
 	r.SetNeed(1_500_000)
 	r.SetNeed(-1)
 	r.SetNeed(3_000_000)
-	if err := r.Switch(WithAlgorithm(gbr.Default)); err != nil {
-		t.Fatal(err)
+	for _, opts := range [][]Option{{WithAlgorithm(gbr.Default)}, {with}} {
+		if err := r.Switch(opts...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

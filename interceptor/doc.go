@@ -70,9 +70,13 @@
 // decode it. [Estimator.OnAdvice] asks the encoder to leave out frames before it
 // comes to that, and for a key frame when there is room again.
 //
-// Audio leaves ahead of video and does not wait. FEC and RTX packets are paced
-// as the media is, and the encoder's rate leaves out the share that they took
-// lately.
+// An encoder that can hit a size asks [Estimator.FrameBudget] before each frame.
+//
+// Audio leaves ahead of video and does not wait. Retransmissions leave ahead of
+// video too, at the pacer's rate: the receiver waits for them, and what waits
+// behind them cannot be shown before they are there. However many there are, video
+// gets half of what leaves. FEC is paced with the media, and the encoder's rate
+// leaves out the share that both took lately.
 //
 // A write to the next writer that reports 0 bytes and no error has not left:
 // that is what Pion says before DTLS is done.
@@ -109,8 +113,10 @@
 //	factory.go    Factory for cc.NewInterceptor
 //	peers.go      NewInterceptor: the Estimator of a PeerConnection
 //	uplink.go     Uplink: one modem, several Estimators
+//	others.go     what the others on an Uplink sent
 //	allocation.go Allocator: one target, several streams
 //	advice.go     what the pacer asks of the encoder
+//	budget.go     how large a frame may be
 //	repair.go     the share of FEC and retransmissions
 //	watchdog.go   feedback that does not come
 //	option.go     options

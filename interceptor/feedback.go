@@ -64,7 +64,7 @@ func (r *feedbackReader) bereft() bool { return !r.rtxHeard && r.rtxGaps >= bere
 func (r *feedbackReader) follows(now time.Time, first uint16, count int) {
 	gap := int16(first - r.next) //nolint:gosec // wraps on purpose
 	if gap > 0 {
-		if e := r.history.transport.find(now, first-1); e != nil && e.rtx {
+		if e := r.history.transport.find(now, first-1); e != nil && e.rtx() {
 			r.rtxGaps++
 		}
 	}
@@ -118,7 +118,7 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 			left--
 		}
 	}
-	r.rtxHeard = r.rtxHeard || last != nil && last.rtx
+	r.rtxHeard = r.rtxHeard || last != nil && last.rtx()
 	r.results = results
 
 	return ascending(results), nil
@@ -236,7 +236,7 @@ func (r *feedbackReader) settle(
 		return results
 	case !received:
 		e.fate = fateMissing
-		if e.fec && !r.fecHeard {
+		if e.fec() && !r.fecHeard {
 			r.fecMissing++ // nobody knows yet whether that is a loss
 
 			return results
@@ -245,7 +245,7 @@ func (r *feedbackReader) settle(
 		return append(results, gcc.PacketResult{SentPacket: s.packet(e)})
 	}
 	e.fate = fateReceived
-	r.fecHeard = r.fecHeard || e.fec
+	r.fecHeard = r.fecHeard || e.fec()
 	if !known {
 		r.untimed++
 

@@ -133,7 +133,9 @@ func WithConfig(cfg gbr.Config) Option {
 }
 
 // WithOuter replaces the end-to-end loop, which is [gcc.Controller] with the
-// same bounds by default. It is called once for each Estimator.
+// same bounds by default: [gcc.Fixed] is another, and package pionbwe makes one
+// of Pion's estimators. newOuter is called once for each Estimator; a loop that
+// is an [io.Closer] is closed when the Estimator is, or has got another.
 func WithOuter(newOuter func() (gbr.Outer, error)) Option {
 	return func(c *config) error {
 		if newOuter == nil {

@@ -3,6 +3,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"

@@ -126,7 +126,7 @@ func plan(o options, legs []*leg) []step {
 			for _, l := range legs {
 				if l.phone != nil {
 					l.event("agent killed")
-					l.phone.kill()
+					l.phone.Kill()
 				}
 			}
 
@@ -135,7 +135,7 @@ func plan(o options, legs []*leg) []step {
 			for _, l := range legs {
 				if l.phone != nil {
 					l.event("agent restarted")
-					if err := l.phone.start(); err != nil {
+					if err := l.phone.Start(); err != nil {
 						return err
 					}
 				}

@@ -4,10 +4,11 @@
 // bucket, as code without a clock. The simulator and the Pion shell drive the
 // same [Pacer].
 //
-//	Push -------> [ queue, at most MaxQueue long ] --+
-//	                                                 | budget > 0 ?
-//	PushUrgent -> [ urgent ] ---- not paced ----+    |
-//	                                            v    v
+//	Push -------> [ queue ] ---------+ at most
+//	PushAhead --> [ goes first ] ----+ MaxQueue long --+
+//	                                                   | budget > 0 ?
+//	PushUrgent -> [ urgent ] ---- not paced ----+      |
+//	                                            v      v
 //	SetRate(bps) ~~~> budget <-- minus size -- Pop ----> the network
 //
 //	budget
@@ -54,8 +55,8 @@
 //
 // # Deviations from libwebrtc's pacing controller
 //
-// No padding outside of probes, no round robin between streams: one queue in
-// the order of Push, and one ahead of it. The queue is bounded by refusing
+// No padding outside of probes, no round robin between streams of one priority:
+// audio, retransmissions and the rest are a queue each. The queue is bounded by refusing
 // packets, where libwebrtc raises its rate to drain a queue that is too old: a
 // rate above the estimate is what a pacer is there to prevent. Burst is 5 ms,
 // not 40 ms: the queue this pacer protects is the phone's, where 40 ms is more

@@ -17,6 +17,7 @@
 //
 //	uplink.go  the PeerConnection to the WHIP endpoint
 //	whip.go    a WHIP client
+//	steer.go   what any uplink needs: connecting again, telling the browser
 //
 // Rates are bit/s. An Uplink is safe for concurrent use.
 package gateway

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+
+//go:build codec
+
+package main
+
+import (
+	"github.com/gbrcc/gbrcc/e2e/video"
+	"github.com/gbrcc/gbrcc/e2e/video/devices"
+	"github.com/gbrcc/gbrcc/e2e/video/vp8"
+)
+
+// newEncoder makes the encoders of -video.
+func newEncoder() (video.Builder, error) { return devices.Encoder(&vp8.Builder{}, true), nil }
