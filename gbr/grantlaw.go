@@ -95,6 +95,7 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
 	memory := s.cfg.CapacityMemory
 	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
+	l.twin.turn = defaultLag
 	l.ready = make([]gcc.PacketResult, 0, 256)
 	l.grants = make([]twinGrant, 0, 64)
 	l.reports = make([]twinReport, 0, 64)
@@ -216,7 +217,11 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		open = 1 // more slots of the newest ms may follow
 	}
 	for _, g := range t.Grants[:min(len(t.Grants), batchEvents)] {
-		if at := l.us(g.At); g.Bytes > 0 && l.plausible(us, at) {
+		switch at := l.us(g.At); {
+		case !l.plausible(us, at):
+		case g.Bytes == 0:
+			l.twin.onRepeat(nearTTI(at))
+		case g.Bytes > 0:
 			l.grants = append(l.grants, twinGrant{at, int32(min(g.Bytes, 1<<20))})
 			known = max(known, nearTTI(at)-open)
 		}
@@ -347,10 +352,10 @@ func (l *grantLaw) configure(c RadioConfig) {
 	}
 	switch lag := c.Lag.Milliseconds(); {
 	case lag > 0 && lag <= 60:
-		l.cap.lag = lag
+		l.cap.lag, l.twin.turn = lag, lag // both by way of the scheduler
 		l.path.slack = max(0, c.Lag-pathLag) * 3 / 2
 	case c.Lag == 0 && c.RAT == RATNR && l.cap.lag == defaultLag:
-		l.cap.lag = defaultLagNR
+		l.cap.lag, l.twin.turn = defaultLagNR, defaultLagNR
 	}
 	l.config = c
 }
