@@ -21,7 +21,7 @@ REALTIME := e2e examples/call
 export PURE REALTIME
 
 .NOTPARALLEL:
-.PHONY: help test tidy vet lint cross unit codec browser race compat apidiff fuzz bench golden evidence soak proto
+.PHONY: help test tidy vet lint cross unit codec browser test-livekit race compat apidiff fuzz bench golden evidence soak proto
 
 help:
 	@echo 'make test    everything below down to race, in its short form'

@@ -166,3 +166,11 @@ func (c *capacity) atLeast(rate float64) {
 
 // handover forgets what the old cell knew.
 func (c *capacity) handover() { c.belief, c.nReports, c.pattern = 0, 0, pattern{} }
+
+// restart forgets all but the rate: the next TTI is the first one of another
+// count.
+func (c *capacity) restart(tti int64) {
+	c.handover()
+	c.grants = [capacityRing]int32{}
+	c.newest, c.done = tti-1, tti-1
+}

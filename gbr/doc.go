@@ -69,9 +69,14 @@
 // and coming down from there for a second, as it sees the radio's falls later.
 //
 // Telemetry is on the local clock, as well as the link could translate it. What
-// that misses, -60 to 240 ms, is found by shifting what was sent against what
-// the reports say came in. Frames of equal size at equal distances fit with
-// every shift of that distance: then the least one is taken.
+// that misses, any time at all, is found in two steps. Nothing is told before it
+// was: the freshest telemetry of the last seconds tells the least that the modem's
+// clock is ahead. From there on, -60 to 240 ms, what was sent is shifted against
+// what the reports say came in. Frames of equal size at equal distances fit with
+// every shift of that distance: then the least one is taken. When it fits no more,
+// or the least jumps, all begins anew, and the outer loop is alone meanwhile; for
+// twice as long each time. Silence counts as no grants only while the link is
+// alive. Who has steered only briefly gives back the rate that it took over.
 //
 // # Deviations
 //

@@ -239,6 +239,12 @@ func (e *Estimator) FrameBudget(now time.Time) (bytes int, ok bool) {
 	return bytes, ok
 }
 
+// Rates is the part of Target that changes all the time: the encoder's and the
+// pacer's rate in bit/s, and who steers.
+func (e *Estimator) Rates() (bitrateBps, pacingBps int, mode Mode) {
+	return e.out.encoder, e.out.pacing, e.mode
+}
+
 // Target returns the present outputs.
 func (e *Estimator) Target() Target {
 	t := Target{

@@ -25,7 +25,10 @@ func (t *Twin) OnSent(at time.Time, seq int64, size int) { t.onSent(seq, micros(
 func (t *Twin) OnOthersSent(at time.Time, size int) { t.onOthersSent(micros(t.epoch, at), size) }
 
 // OnTelemetry is a batch.
-func (t *Twin) OnTelemetry(m Telemetry) {
+func (t *Twin) OnTelemetry(now time.Time, m Telemetry) {
+	if at, ok := newestStamp(&m); ok && t.clock.heard(micros(t.epoch, now), micros(t.epoch, at)) {
+		t.restart()
+	}
 	t.grants, t.reports = t.grants[:0], t.reports[:0]
 	for _, g := range m.Grants {
 		t.grants = append(t.grants, twinGrant{micros(t.epoch, g.At), int32(g.Bytes)})

@@ -17,6 +17,13 @@ const (
 	// batchEvents bounds what one batch of telemetry may bring; more is a source
 	// that is not right.
 	batchEvents = 1024
+	// silenceEnds is how long after the last batch silence still tells that nothing
+	// was granted.
+	silenceEnds = 25 * time.Millisecond
+	// brief is how long we may have steered for the rate before to be as good.
+	brief = 2 * time.Second
+	// clockFound is how long it may take to find out that the clock is wrong.
+	clockFound = 5 * time.Second
 	// fasterFrames in a row do not beat the radio's rate by chance.
 	fasterFrames = 8
 )
@@ -39,8 +46,10 @@ type grantLaw struct {
 	reports  []twinReport
 
 	// grantAge and reportAge are how old the oldest of a batch were lately, in
-	// µs: what has not been told by then was not there.
+	// µs, if the freshest ever were told at once: what has not been told by then
+	// was not there.
 	grantAge, reportAge ageFilter
+	batchAt             time.Time // of the newest batch, an empty one too
 	config              RadioConfig
 
 	samples   gainLaw   // for telemetry that has no grants of TTIs
@@ -53,6 +62,8 @@ type grantLaw struct {
 	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
 	grownAt   time.Time
 	wasActive bool
+	took      float64   // the outer loop's rate when we began to steer
+	tookAt    time.Time // and when that was
 	glideFrom float64
 	glideAt   time.Time
 	// offered is what FrameBudget gave and was not seen to leave yet.
@@ -88,9 +99,6 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
 	memory := s.cfg.CapacityMemory
 	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
-	l.ready = make([]gcc.PacketResult, 0, 256)
-	l.grants = make([]twinGrant, 0, 64)
-	l.reports = make([]twinReport, 0, 64)
 
 	return l, nil
 }
@@ -154,11 +162,11 @@ func (l *grantLaw) whole() {
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
 	// The first grant that knew of it came a lag after it.
-	took := last.left - l.twin.offset - first.sentAt - l.lagUs()*3/4
+	took := last.sentAt + int64(last.left) - l.twin.offset - first.sentAt - l.lagUs()*3/4
 	if took < 1000 || took > 200_000 {
 		return
 	}
-	rate := float64(last.before+int64(last.size)-first.before) * 1000 / float64(took)
+	rate := float64(last.before-first.before+uint32(last.size)) * 1000 / float64(took)
 	switch {
 	case l.cap.total == f.counted:
 		l.cap.atLeast(rate)
@@ -188,12 +196,13 @@ func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
 // trusted tells whether the modem's word is to be steered by.
 func (l *grantLaw) trusted() bool {
 	// What comes later than results are held for cannot correct them.
-	inTime := l.grantAge.v < float64(l.cfg.HoldDelay.Microseconds())
+	inTime := l.grantAge.v+float64(l.twin.offset-l.twin.clock.least*1000) < float64(l.cfg.HoldDelay.Microseconds())
 
 	return inTime && l.twin.clock.known() && l.cap.mu > 0 && (l.cfg.Without.Has(CrossCheck) || !l.check.bad)
 }
 
 func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
+	l.batchAt = now
 	if len(t.Grants) > 0 {
 		l.grantsAt = now
 	}
@@ -210,7 +219,17 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if t.Config != nil {
 		l.configure(*t.Config)
 	}
-	us := l.us(now) + l.twin.offset
+	if len(t.Grants) == 0 && len(t.Reports) == 0 {
+		l.count(now, l.cap.done, math.MinInt64, l.late(now))
+		l.whole()
+		l.release(now)
+
+		return
+	}
+	if at, ok := newestStamp(t); ok && l.twin.clock.heard(l.us(now), l.us(at)) {
+		l.restart(now)
+	}
+	us := l.us(now) + l.twin.clock.least*1000 // of the freshest that there can be
 	l.grants, l.reports = l.grants[:0], l.reports[:0]
 	known, open := l.cap.done, int64(0)
 	if l.config.RAT == RATNR {
@@ -236,7 +255,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if len(l.reports) > 0 {
 		l.reportAge.add(now, us-l.reports[0].at)
 	}
-	late := l.reportAge.get(now) > 40_000
+	late := l.late(now)
 	if late && len(l.grants) > 0 {
 		// Reports come too late to tell what the base station knows: what has
 		// been in the twin for a lag and a period it does.
@@ -246,7 +265,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.twin.onBatch(l.grants, l.reports)
 	if l.twin.clock.jumped {
 		l.twin.clock.jumped = false
-		l.path.reset()
+		l.misled(now)
 		if l.cfg.Recorder != nil {
 			l.cfg.Recorder.Record(now, OffsetEvent{int64(l.twin.clock.best / 1000), l.twin.clock.fit})
 		}
@@ -277,13 +296,61 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.release(now)
 }
 
+// newestStamp is the newest time in a batch.
+func newestStamp(t *Telemetry) (at time.Time, ok bool) {
+	for i := range t.Grants {
+		if g := t.Grants[i].At; !ok || g.After(at) {
+			at, ok = g, true
+		}
+	}
+	for i := range t.Reports {
+		if r := t.Reports[i].At; !ok || r.After(at) {
+			at, ok = r, true
+		}
+	}
+
+	return at, ok
+}
+
+// restart goes on with another clock of the modem.
+func (l *grantLaw) restart(now time.Time) {
+	l.twin.restart()
+	l.cap.restart(nearTTI(l.us(now) + l.twin.offset - 1_000_000))
+	l.misled(now)
+	l.frame = frame{}
+	l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
+}
+
+// misled forgets what was seen behind the radio by a wrong clock.
+func (l *grantLaw) misled(now time.Time) {
+	l.path.reset()
+	if now.Sub(l.ceiling.at) < clockFound {
+		l.ceiling = ceiling{}
+	}
+}
+
+// age is how old the oldest of a batch were lately, in µs.
+func (l *grantLaw) age(now time.Time, f *ageFilter) int64 {
+	return max(0, f.get(now)+l.twin.offset-l.twin.clock.least*1000)
+}
+
+// late tells that reports come too late to know what the base station knows.
+func (l *grantLaw) late(now time.Time) bool {
+	return l.reportAge.any && l.age(now, &l.reportAge) > 40_000
+}
+
 func (l *grantLaw) plausible(now, at int64) bool { return at > now-3_000_000 && at < now+1_000_000 }
 
 func (l *grantLaw) lagUs() int64 { return l.cap.lag * 1000 }
 
 // count lets the capacity go through the TTIs that are known.
 func (l *grantLaw) count(now time.Time, known, knownReports int64, late bool) {
-	us := l.us(now) + l.twin.offset
+	// Silence is a word only while the link is alive: in an outage of the radio
+	// there is a sample at least every 20 ms.
+	if end := l.batchAt.Add(silenceEnds); now.After(end) {
+		now = end
+	}
+	us := l.us(now) + l.twin.clock.least*1000
 	if l.grantAge.any {
 		known = max(known, nearTTI(us-l.grantAge.get(now)-2000))
 	}
@@ -445,7 +512,7 @@ func (l *grantLaw) onTimeout(now time.Time, mode Mode) {
 	before := l.outer.Estimate()
 	l.outer.OnTimeout(now)
 	if mode == Dual {
-		l.count(now, l.cap.done, math.MinInt64, l.reportAge.get(now) > 40_000)
+		l.count(now, l.cap.done, math.MinInt64, l.late(now))
 		l.release(now)
 	}
 	l.steer(now, before, mode)
@@ -459,7 +526,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 
 		return
 	}
-	l.wasActive = true
+	l.take(now, l.outer.Estimate().BitrateBps)
 	dt := min(max(now.Sub(l.grownAt), 0), 200*time.Millisecond).Seconds()
 	l.grownAt = now
 	est := l.outer.Estimate()
@@ -477,16 +544,33 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	}
 }
 
+// take begins to steer at the outer loop's rate.
+func (l *grantLaw) take(now time.Time, bps int) {
+	if !l.wasActive {
+		l.wasActive, l.took, l.tookAt = true, float64(bps), now
+	}
+}
+
 // handOver leaves the outer loop alone. It goes on from where we are, and comes
 // down from there for a while: it will take longer to see the radio's falls, so
-// it must not be that near to its capacity.
+// it must not be that near to its capacity. Who has steered only briefly has not
+// brought it there, and gives back what it took over.
 func (l *grantLaw) handOver(now time.Time) {
 	est := l.outer.Estimate()
 	if l.wasActive {
 		l.wasActive = false
 		mu := l.cap.mu * 8000
 		from := min(float64(est.BitrateBps), max(l.inner, 0.5*mu*l.share))
-		l.glideFrom, l.glideAt = from, now
+		if acked := 0.85 * float64(est.AckedBps); from < acked {
+			// Whatever made us believe less, that much has just arrived.
+			from = acked
+			l.outer.SetEstimate(now, l.clamp(int(max(from, float64(est.BitrateBps)))))
+			est = l.outer.Estimate()
+		}
+		if now.Sub(l.tookAt) > brief {
+			l.took = 0
+		}
+		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
 		l.path.reset()
 	}
@@ -494,7 +578,7 @@ func (l *grantLaw) handOver(now time.Time) {
 		return
 	}
 	t := now.Sub(l.glideAt).Seconds() / l.cfg.Glide.Seconds()
-	to := l.glideFrom * (1 - (1-l.cfg.GlideTo)*min(t, 1))
+	to := max(l.glideFrom*(1-(1-l.cfg.GlideTo)*min(t, 1)), min(l.took, l.glideFrom))
 	if est.BitrateBps > int(to) {
 		l.outer.SetEstimate(now, l.clamp(int(to)))
 	}
@@ -514,7 +598,7 @@ func (l *grantLaw) queue(now time.Time) float64 {
 	old := float64(l.twin.live.backlog+l.twin.waiting()) - recent
 	unknown := us + l.twin.offset - l.twin.live.at
 	if l.grantAge.any {
-		unknown = min(unknown, l.grantAge.get(now))
+		unknown = min(unknown, l.age(now, &l.grantAge))
 	}
 	if l.cfg.Without.Has(Prediction) {
 		unknown = 0
@@ -573,7 +657,7 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 
 		return o
 	}
-	l.wasActive = true
+	l.take(now, est.BitrateBps)
 	if mode == Dual {
 		l.inner = l.rateNow(now)
 	}

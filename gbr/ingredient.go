@@ -8,14 +8,14 @@ import (
 )
 
 // ingredientNames are in the order of the constants.
-var ingredientNames = [...]string{
-	"correction", "hold-back", "path", "growth", "bursts", "quick-fall", "prediction", "cross-check", "smoothing",
+func ingredientNames() []string {
+	return []string{"correction", "hold-back", "path", "growth", "bursts", "quick-fall", "prediction", "cross-check", "smoothing"}
 }
 
 // Ingredients lists all parts of Default that can be left out, one by one.
 func Ingredients() []Ingredient {
 	var all []Ingredient
-	for n := range ingredientNames {
+	for n := range ingredientNames() {
 		all = append(all, 1<<n)
 	}
 
@@ -28,7 +28,7 @@ func (i Ingredient) String() string {
 		return "none"
 	}
 	var names []string
-	for n, name := range ingredientNames {
+	for n, name := range ingredientNames() {
 		if one := Ingredient(1) << n; i.Has(one) {
 			names = append(names, name)
 			i &^= one
@@ -49,13 +49,13 @@ func IngredientByName(name string) (Ingredient, error) {
 	var found Ingredient
 	for part := range strings.SplitSeq(name, "+") {
 		some := false
-		for n, known := range ingredientNames {
+		for n, known := range ingredientNames() {
 			if part == known {
 				found, some = found|1<<n, true
 			}
 		}
 		if !some {
-			return 0, fmt.Errorf("%w: unknown ingredient %q, choose from none, %s", ErrConfig, part, strings.Join(ingredientNames[:], ", "))
+			return 0, fmt.Errorf("%w: unknown ingredient %q, choose from none, %s", ErrConfig, part, strings.Join(ingredientNames(), ", "))
 		}
 	}
 

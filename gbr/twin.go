@@ -47,8 +47,9 @@ const (
 // happens on the modem's clock.
 type twin struct {
 	packets []twinPacket // a ring, its length a power of two
-	tail    int64 // index of the next packet sent; the ring holds the last ones
-	total   int64 // bytes sent
+	tail    int64        // index of the next packet sent; the ring holds the last ones
+	total   int64        // bytes sent
+	from    int64        // index of the first packet sent since the present clock began
 	// clock finds what the modem's clock is ahead of the sender's; offset is
 	// what is used.
 	clock  offset
@@ -61,6 +62,7 @@ type twin struct {
 	// reported is the last report's upper edge, reportedAt its time; 0 before.
 	reported   int64
 	reportedAt int64
+	synced     bool  // there was one
 	granted    int64 // of the grants that were moved into the checkpoint since
 	// extra is what reports showed that the twin did not know: other apps and
 	// headers, in bytes since the start, less what it had too much of.
@@ -71,9 +73,9 @@ type twinPacket struct {
 	// key is twice the number, and one more than that of the packet before for
 	// one that has none.
 	key    int64
-	sentAt int64 // sender's clock
-	left   int64 // modem's clock; 0 while not known
-	before int64 // bytes sent before it
+	sentAt int64  // sender's clock
+	before uint32 // bytes sent before it, the low bits
+	left   int32  // modem's clock, after sentAt; 0 while not known
 	size   int32
 	ahead  int32 // foreign bytes between the packet before and this one
 }
@@ -98,7 +100,7 @@ func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.pac
 // room makes some for one packet more, as long as there is a use for the oldest.
 func (t *twin) room(at int64) {
 	n := int64(len(t.packets))
-	if n == twinPackets || t.tail < n || n > 0 && t.tail-t.checkpoint.head < n-1 && t.packet(t.tail-n).sentAt < at-twinMemory {
+	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
 		return
 	}
 	grown := make([]twinPacket, max(256, 2*n))
@@ -134,7 +136,7 @@ func (t *twin) put(key, at int64, size int) {
 	}
 	size = min(size, maxPacket)
 	t.clock.onSent(at, size)
-	*t.packet(t.tail) = twinPacket{key: key, sentAt: at, before: t.total, size: int32(size)}
+	*t.packet(t.tail) = twinPacket{key: key, sentAt: at, before: uint32(t.total), size: int32(size)}
 	t.total += int64(size)
 	t.tail++
 }
@@ -178,6 +180,16 @@ func (t *twin) onBatch(grants []twinGrant, reports []twinReport) {
 	}
 }
 
+// restart goes on with another clock of the modem: what had not left by the last
+// report enters anew, and when it really left is not known.
+func (t *twin) restart() {
+	t.offset = t.clock.least * 1000
+	t.nGrants, t.granted, t.reported, t.reportedAt, t.synced = 0, 0, 0, 0, false
+	t.from = t.tail
+	t.checkpoint = twinState{at: math.MinInt64 / 2, head: t.checkpoint.head, next: t.checkpoint.head}
+	t.live = t.checkpoint
+}
+
 // insert puts a grant in order and returns where; those before the checkpoint
 // are in its report already.
 func (t *twin) insert(g twinGrant) int {
@@ -214,7 +226,7 @@ type twinReport struct {
 // It returns what was granted since the report before; not ok for a report that
 // is not newer.
 func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
-	if r.at <= t.checkpoint.at && t.reportedAt > 0 {
+	if r.at <= t.checkpoint.at && t.synced {
 		return 0, false
 	}
 	s := &t.checkpoint
@@ -228,7 +240,7 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 	t.nGrants = copy(t.grants, t.grants[n:t.nGrants])
 	t.admit(s, r.at)
 	s.at = r.at
-	t.reported, t.reportedAt = max(r.high, r.low), r.at
+	t.reported, t.reportedAt, t.synced = max(r.high, r.low), r.at, true
 	if excess := s.backlog - r.high; r.high >= 0 && excess > 0 {
 		t.reduce(s, excess)
 	} else if missing := r.low - s.backlog; missing > 0 {
@@ -316,7 +328,7 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 			return
 		}
 		bytes -= whole
-		p.left = left
+		p.left = int32(min(max(left-p.sentAt, math.MinInt32), math.MaxInt32))
 		s.head++
 	}
 	s.used = 0
@@ -335,10 +347,12 @@ func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 			lo = mid + 1
 		case p.key > key:
 			hi = mid - 1
+		case mid < t.from:
+			return 0, false, true
 		case mid >= t.live.head:
 			return 0, false, false
 		default:
-			return max(0, p.left-t.offset-p.sentAt), true, false
+			return max(0, int64(p.left)-t.offset), true, false
 		}
 	}
 
@@ -351,7 +365,7 @@ func (t *twin) waiting() int64 {
 		return 0
 	}
 
-	return t.total - t.packet(t.live.next).before
+	return int64(uint32(t.total) - t.packet(t.live.next).before)
 }
 
 // micros converts a time to the twin's scale.

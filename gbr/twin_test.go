@@ -60,14 +60,14 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 	var batches []batch
 	var seq int64
 	var frame, credit float64 // bytes left of the frame, bytes that may leave
-	deliver := func(m gbr.Telemetry) {
+	deliver := func(now time.Time, m gbr.Telemetry) {
 		for i := range m.Grants {
 			m.Grants[i].At = m.Grants[i].At.Add(c.skew)
 		}
 		for i := range m.Reports {
 			m.Reports[i].At = m.Reports[i].At.Add(c.skew)
 		}
-		twin.OnTelemetry(m)
+		twin.OnTelemetry(now, m)
 	}
 	for ms := range dur.Milliseconds() {
 		// Not on the TTIs' borders, as senders' clocks are.
@@ -88,11 +88,11 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 			}
 		}
 		for len(batches) > 0 && !batches[0].at.After(now) {
-			deliver(asm.OnRecords(now, batches[0].recs))
+			deliver(now, asm.OnRecords(now, batches[0].recs))
 			batches = batches[1:]
 		}
 		if next := asm.NextTimeout(); !next.IsZero() && !next.After(now) {
-			deliver(asm.OnTimeout(now))
+			deliver(now, asm.OnTimeout(now))
 		}
 		for len(asks) > 0 && !asks[0].at.After(now) {
 			a := asks[0]

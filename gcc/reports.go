@@ -24,29 +24,34 @@ type reports struct {
 
 	number uint64 // of reports at distinct times
 	lastAt time.Time
-	evict  int // lost by falling out of slots undecided
+	evict  int // lost for want of room in pending
 	// lostBytes are those of the packets lost since the last takeLostBytes.
 	lostBytes int
 }
 
-// reportSlot is kept small: there are thousands.
-type reportSlot struct {
-	seq    uint32 // the low bits
-	packed uint32 // size, and the status in the lowest bits
-}
+// reportSlot is a status in the lowest bits, and above it how often the slots had
+// been gone through when its number came. It is kept small: there are thousands.
+type reportSlot uint16
 
-const statusBits = 2
+const (
+	statusBits = 2
+	roundBits  = 16 - statusBits
+)
 
-func (s *reportSlot) status() reportStatus { return reportStatus(s.packed & (1<<statusBits - 1)) }
+func (s reportSlot) status() reportStatus { return reportStatus(s & (1<<statusBits - 1)) }
 
-func (s *reportSlot) size() int { return int(s.packed >> statusBits) }
+func (s reportSlot) round() uint16 { return uint16(s >> statusBits) }
 
-func (s *reportSlot) set(status reportStatus, size int) {
-	s.packed = uint32(size)<<statusBits | uint32(status) //nolint:gosec // bounded by maxSize
+func (s *reportSlot) set(status reportStatus) { *s = *s&^(1<<statusBits-1) | reportSlot(status) }
+
+// roundOf is the round of a number.
+func roundOf(seq int64) uint16 {
+	return uint16(uint64(seq)/reportSlots) & (1<<roundBits - 1) //nolint:gosec // low bits
 }
 
 type reportWait struct {
 	seq    int64
+	size   int // -1 when it was received after all
 	at     time.Time
 	number uint64
 }
@@ -76,7 +81,14 @@ func (r *reports) received(seq int64) reportStatus {
 		return reportReceived
 	}
 	was := s.status()
-	s.set(reportReceived, s.size())
+	s.set(reportReceived)
+	for i := 0; was == reportMissing && i < r.n; i++ {
+		if w := r.waiting(i); w.seq == seq {
+			w.size = -1
+
+			break
+		}
+	}
 
 	return was
 }
@@ -87,7 +99,7 @@ func (r *reports) missing(now time.Time, seq int64, size int) {
 	if s == nil || s.status() != reportNone {
 		return
 	}
-	s.set(reportMissing, size)
+	s.set(reportMissing)
 	switch {
 	case r.n == reportPending:
 		r.evict += r.pop()
@@ -97,8 +109,8 @@ func (r *reports) missing(now time.Time, seq int64, size int) {
 		copy(grown[n:], r.pending[:r.head])
 		r.pending, r.head = grown, 0
 	}
-	r.pending[(r.head+r.n)&(len(r.pending)-1)] = reportWait{seq: seq, at: now, number: r.number}
 	r.n++
+	*r.waiting(r.n - 1) = reportWait{seq: seq, size: max(size, 0), at: now, number: r.number}
 }
 
 // expire returns how many packets are lost by now.
@@ -126,29 +138,29 @@ func (r *reports) takeLostBytes() int {
 
 // pop decides the packet that waits longest: 1 if it is lost.
 func (r *reports) pop() int {
-	seq := r.pending[r.head].seq
-	s := &r.slots[slotOf(seq)]
+	w := *r.waiting(0)
 	r.head = (r.head + 1) & (len(r.pending) - 1)
 	r.n--
-	if s.seq != uint32(seq) || s.status() != reportMissing { //nolint:gosec // low bits
+	if w.size < 0 {
 		return 0
 	}
-	s.set(reportLost, s.size())
-	r.lostBytes += s.size()
+	if s := &r.slots[slotOf(w.seq)]; s.round() == roundOf(w.seq) && s.status() == reportMissing {
+		s.set(reportLost)
+	}
+	r.lostBytes += w.size
 
 	return 1
 }
 
+func (r *reports) waiting(i int) *reportWait { return &r.pending[(r.head+i)&(len(r.pending)-1)] }
+
 // slot is nil for a packet older than the one that took its place.
 func (r *reports) slot(seq int64) *reportSlot {
 	s := &r.slots[slotOf(seq)]
-	switch newer := int32(uint32(seq) - s.seq); { //nolint:gosec // low bits
+	// Of the difference the sign counts, in roundBits.
+	switch newer := int16((roundOf(seq) - s.round()) << statusBits); { //nolint:gosec // see above
 	case s.status() == reportNone || newer > 0:
-		if s.status() == reportMissing {
-			r.evict++
-			r.lostBytes += s.size()
-		}
-		*s = reportSlot{seq: uint32(seq)} //nolint:gosec // low bits
+		*s = reportSlot(roundOf(seq) << statusBits)
 	case newer < 0:
 		return nil
 	}

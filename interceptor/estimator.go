@@ -41,7 +41,6 @@ type Estimator struct {
 	idle      chan struct{} // Close's: nobody sends any more
 	notify    chan struct{} // the notifier's: the target or the callback is new
 	done      chan struct{} // closed by Close
-	pool      sync.Pool     // of *packet
 
 	saidOrder, saidLarge atomic.Bool
 	fecDeaf              atomic.Bool // the receiver does not report FEC
@@ -69,9 +68,11 @@ type Estimator struct {
 	// padded is the stream whose RTX carries padding: the latest that sent media.
 	padded *stream
 
-	followed time.Time  // when target was
-	kicked   time.Time  // by telemetry
-	target   gbr.Target // as last told to pacer and notifier
+	followed  time.Time     // when the next two were
+	kicked    time.Time     // by telemetry
+	pacingBps int           // as the pacer was told
+	quantum   time.Duration // at that rate, see quantumAt
+	mode      gbr.Mode
 	// sleepUntil is when the loop wakes by itself: zero while it is awake.
 	sleepUntil time.Time
 	// coreNotBefore keeps a core that is always due from spinning the loop.
@@ -135,14 +136,17 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		advice:       adviser{limit: cfg.skipDelay},
 		uplink:       cfg.uplink,
 	}
-	e.pool.New = func() any { return new(packet) }
 	if e.rec != nil {
 		e.rec.Record(e.now(), cfg.configured())
 	}
 	e.follow(e.now())
 	go e.loop()
 	go e.notifier()
-	go e.flusher()
+	if e.events != nil {
+		go e.flusher()
+	} else {
+		close(e.flusherDone)
+	}
 	if e.uplink != nil {
 		e.uplink.join(e, cfg.weight)
 	}
@@ -289,13 +293,13 @@ func (e *Estimator) PushSample(s gbr.Sample) {
 // afterTelemetry is follow and kick, with what is seldom needed left out: there
 // may be hundreds of samples a second. Called with mu held.
 func (e *Estimator) afterTelemetry(now time.Time) {
-	before := e.target
+	mode, pace := e.mode, e.pacingBps
 	e.follow(now)
 	switch {
-	case e.target.Mode != before.Mode || now.Sub(e.kicked) >= kickEvery:
+	case e.mode != mode || now.Sub(e.kicked) >= kickEvery:
 		e.kicked = now
 		e.kick(now)
-	case e.target.PacingBps > before.PacingBps && !e.sending:
+	case e.pacingBps > pace && !e.sending:
 		e.kickFor(e.pacer.NextSend(now), now)
 	}
 }
@@ -398,6 +402,7 @@ func (e *Estimator) Close() error {
 	e.mu.Lock()
 	first, calling, hooks := !e.closed, e.calling, e.hooks
 	e.closed, e.hooks = true, nil
+	e.timer.Reset(0)
 	e.mu.Unlock()
 	if first {
 		close(e.done)
@@ -458,18 +463,20 @@ func (e *Estimator) drain() {
 // pacer. Called with mu held, after every input.
 func (e *Estimator) follow(now time.Time) {
 	e.followed = now
-	t := e.core.Target()
-	if t.PacingBps != e.target.PacingBps {
-		e.pacer.SetRate(now, t.PacingBps)
+	bps, pace, mode := e.core.Rates()
+	if pace != e.pacingBps {
+		e.pacer.SetRate(now, pace)
+		e.quantum = quantumAt(pace)
 	}
-	e.target = t
-	bps := t.BitrateBps
+	e.pacingBps, e.mode = pace, mode
 	if share := e.repair.share(); share > 0 {
 		bps = max(int(float64(bps)*(1-share)), min(e.minBps, bps))
 	}
 	if bps != e.encoderBps {
 		e.encoderBps = bps
-		signal(e.notify)
+		if e.callback != nil {
+			signal(e.notify)
+		}
 	}
 	for {
 		c, ok := e.core.NextProbe()
@@ -531,9 +538,6 @@ func (e *Estimator) news() func() {
 // flusher writes the event log until Close, which writes the rest.
 func (e *Estimator) flusher() {
 	defer close(e.flusherDone)
-	if e.events == nil {
-		return
-	}
 	tick := time.NewTicker(eventFlushInterval)
 	defer tick.Stop()
 	for {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -136,6 +137,12 @@ type packet struct {
 	sent   bool
 }
 
+// packetPool has those that nobody uses now. All Estimators share them: each needs
+// many for a moment and none for most of the time.
+//
+//nolint:gochecknoglobals // a cache, as sync.Pool is meant to be
+var packetPool = sync.Pool{New: func() any { return new(packet) }}
+
 // copyOf fills p with a copy that shares nothing with the caller.
 func (p *packet) copyOf(h *rtp.Header, payload []byte) {
 	n := h.MarshalSize()
@@ -237,7 +244,7 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		return 0, errNilHeader
 	}
 	e := s.e
-	p, ok := e.pool.Get().(*packet)
+	p, ok := packetPool.Get().(*packet)
 	if !ok {
 		p = new(packet)
 	}
@@ -400,7 +407,7 @@ func (e *Estimator) release(p *packet, sent bool) {
 		p.resend.Release(sent)
 	}
 	p.stream, p.resend, p.attrs, p.payload, p.ticket = nil, nil, nil, nil, ticket{}
-	e.pool.Put(p)
+	packetPool.Put(p)
 }
 
 // advise looks whether the queue gives reason to. Called with mu held.

@@ -79,7 +79,9 @@ func byClass(records []record) classTable {
 				get metric
 			}{
 				{&f.goodput, func(r sim.Result) float64 { return over(r.GoodputMbps, r.OracleGoodput) }},
-				{&f.p50, playoutP50}, {&f.p95, playoutP95}, {&f.frozen, func(r sim.Result) float64 { return r.FreezeRatio }},
+				{&f.p50, playoutP50},
+				{&f.p95, playoutP95},
+				{&f.frozen, func(r sim.Result) float64 { return r.FreezeRatio }},
 			} {
 				var mids []float64
 				for _, s := range scenarios {
@@ -209,7 +211,7 @@ func classMaps(o options, cc string, axis sweep, t classTable) []heatMap {
 	return maps
 }
 
-// shades are a row's cells. What is shown the same has the same shade.
+// shades are a row's cells, without any where all are shown the same.
 func shades(values []float64, show string, more bool) []heatCell {
 	worst, best := slices.Max(values), slices.Min(values)
 	if more {
@@ -217,10 +219,9 @@ func shades(values []float64, show string, more bool) []heatCell {
 	}
 	var cells []heatCell
 	for _, v := range values {
-		c := heatCell{Text: fmt.Sprintf(show, v), Shade: 100}
-		c.Best = c.Text == fmt.Sprintf(show, best)
-		if fmt.Sprintf(show, best) != fmt.Sprintf(show, worst) {
-			c.Shade = int(100 * (v - worst) / (best - worst))
+		c := heatCell{Text: fmt.Sprintf(show, v)}
+		if top := fmt.Sprintf(show, best); top != fmt.Sprintf(show, worst) {
+			c.Best, c.Shade = c.Text == top, int(100*(v-worst)/(best-worst))
 		}
 		cells = append(cells, c)
 	}

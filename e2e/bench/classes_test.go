@@ -62,7 +62,7 @@ func TestShades(t *testing.T) {
 	}{
 		{[]float64{50, 100, 75}, true, "50 0 100* 100 75 50 "},
 		{[]float64{50, 100, 75}, false, "50* 100 100 0 75 50 "},
-		{[]float64{1.1, 1.2}, true, "1* 100 1* 100 "},
+		{[]float64{1.1, 1.2}, true, "1 0 1 0 "},
 	} {
 		if got := text(shades(c.values, "%.0f", c.more)); got != c.want {
 			t.Errorf("%v: %s, want %s", c.values, got, c.want)

@@ -123,8 +123,10 @@ func params() []param {
 		{"telemetry_ms", "condition: delay of the telemetry's link", func(p *sim.Params, v float64) { p.Conditions.TelemetryLink = ms(v) }, hearsModem},
 		{bsrTable, "condition: the table of buffer status reports, and the radio: " + strings.Join(sim.BSRTables(), ", "), func(p *sim.Params, v float64) { p.Conditions.Table = sim.BSRTable(v) }, hearsModem},
 		{"encoder_ms", "condition: how old a rate is when the encoder obeys it, 0 for none", func(p *sim.Params, v float64) { p.Conditions.EncoderLag = orNone(ms(v)) }, isController},
-		{"fixed_kbps", "rate of the algorithm fixed, and of the loop under gbrcc-fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) },
-			func(cc string) bool { return cc == "fixed" || cc == "gbrcc-fixed" }},
+		{
+			"fixed_kbps", "rate of the algorithm fixed, and of the loop under gbrcc-fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) },
+			func(cc string) bool { return cc == "fixed" || cc == "gbrcc-fixed" },
+		},
 		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = ms(v) }, only("oracle")},
 	}
 }

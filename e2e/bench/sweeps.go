@@ -14,7 +14,8 @@ type sweepFigure struct {
 	Keys         []string
 	Docs         []string
 	ID           string    // of the curves
-	Maps         []heatMap // of two keys
+	Maps         []heatMap // of two keys, or of one and the classes
+	Wide         bool      // they need the page's width
 }
 
 // heatMap has the first key's values from left to right, the second's from top
@@ -96,7 +97,7 @@ func classSweeps(o options, records []record) []sweepFigure {
 			continue
 		}
 		if maps := classMaps(o, cc, axes[0], t); len(maps) > 0 {
-			figures = append(figures, sweepFigure{CC: cc, Keys: []string{axes[0].param.key}, Docs: []string{axes[0].param.doc}, Maps: maps})
+			figures = append(figures, sweepFigure{CC: cc, Keys: []string{axes[0].param.key}, Docs: []string{axes[0].param.doc}, Maps: maps, Wide: len(axes[0].values) > 4})
 		}
 	}
 

@@ -56,8 +56,7 @@
 // Linux only, for those times. A table, curves by the second and pictures are
 // left behind as gcc.md and gcc-*.svg. make browser has one run of each course,
 // half as wide again in its tolerances, and two more of a course that is beyond
-// them; then, and with -runs 3 (make evidence), medians are compared. The Pion
-// sender's pacer has libwebrtc's bursts and not our default, see pacerBurst.
+// them; then, and with -runs 3 (make evidence), medians are compared.
 //
 // # The picture
 //

@@ -27,9 +27,10 @@ const (
 	randomCell     = "random-cell"
 	randomBackhaul = "random-backhaul"
 
-	// RandomNumbers is how many there are of a kind, 1 to that; RandomFew how many
-	// are meant by the kind's name alone.
-	RandomNumbers, RandomFew = 99, 8
+	// RandomNumbers is how many there are of a kind, 1 to that.
+	RandomNumbers = 99
+	// RandomFew is how many are meant by the kind's name alone, the first ones.
+	RandomFew = 8
 )
 
 // RandomClasses lists the kinds of held-out scenarios. Those of recordings are

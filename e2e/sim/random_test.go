@@ -90,9 +90,9 @@ func TestHeldOutIsInRange(t *testing.T) {
 	if n := len(docs); n != 4*sim.RandomNumbers {
 		t.Errorf("%d scenarios, want %d", n, 4*sim.RandomNumbers)
 	}
-	for _, T := range []time.Duration{5, 10, 20, 40} {
-		if n := odd[T*time.Millisecond]; n < 20 || n > 110 {
-			t.Errorf("%d scenarios with a report every %d ms, want 20 to 110 of 200", n, T)
+	for _, ms := range []int{5, 10, 20, 40} {
+		if n := odd[time.Duration(ms)*time.Millisecond]; n < 20 || n > 110 {
+			t.Errorf("%d scenarios with a report every %d ms, want 20 to 110 of 200", n, ms)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/media"
+	"github.com/gbrcc/gbrcc/gbr"
 )
 
 // Scenario is everything that is the same for all algorithms in a run. One call
@@ -57,6 +58,8 @@ type Scenario struct {
 	Return cell.PathConfig
 	// TelemetryLink is the delay from the phone's agent to the sender.
 	TelemetryLink time.Duration
+	// TelemetryClock is what is wrong with the times that telemetry bears.
+	TelemetryClock ClockError
 	// TelemetryGap is an outage of all agents, empty for none.
 	TelemetryGapFrom, TelemetryGapTo time.Duration
 
@@ -69,6 +72,43 @@ type Scenario struct {
 type Rise struct {
 	At  time.Duration
 	Bps int
+}
+
+// ClockError is how far a clock is ahead of the sender's: by Offset at the start
+// of a run, DriftPPM more each second, and by Steps.
+type ClockError struct {
+	Offset   time.Duration
+	DriftPPM float64
+	Steps    []ClockStep
+}
+
+// ClockStep sets a clock ahead at a time of the run, as an agent does that starts
+// anew and does not know what time it is.
+type ClockStep struct{ At, Ahead time.Duration }
+
+// ahead is the error at a time of the run.
+func (c ClockError) ahead(t time.Duration) time.Duration {
+	d := c.Offset + time.Duration(c.DriftPPM*t.Seconds()*1000)
+	for _, s := range c.Steps {
+		if t >= s.At {
+			d += s.Ahead
+		}
+	}
+
+	return d
+}
+
+// moveTimes moves the times of telemetry.
+func moveTimes(t *gbr.Telemetry, d time.Duration) {
+	for i := range t.Samples {
+		t.Samples[i].At = t.Samples[i].At.Add(d)
+	}
+	for i := range t.Grants {
+		t.Grants[i].At = t.Grants[i].At.Add(d)
+	}
+	for i := range t.Reports {
+		t.Reports[i].At = t.Reports[i].At.Add(d)
+	}
 }
 
 // Span is a stretch of a run, since its start. To 0 is its end.

@@ -22,7 +22,6 @@ import (
 
 // book is an estimator that writes down what it is told.
 type book struct {
-	next    pion.RTPWriter
 	sizes   map[uint16]int
 	arrived map[uint16]int64 // us, by number
 	lost    map[uint16]int

@@ -31,11 +31,9 @@ const (
 	paceLook = 5 * time.Millisecond
 	// lateFrame is how long a frame may have waited when its turn comes. A key
 	// frame takes 0.3 s at the rate that a browser made it for, and the one after
-	// it waits as long.
+	// it waits as long. A browser has obeyed a lower rate by then, so that the key
+	// frame which is asked for is made for it.
 	lateFrame = 500 * time.Millisecond
-	// obeyTime is what a browser takes to obey a lower rate. A key frame that it is
-	// asked for sooner is made for the old one, and would be too large.
-	obeyTime = 300 * time.Millisecond
 )
 
 // pace holds packets back to a rate, as a bucket that fills with it.
@@ -83,7 +81,6 @@ func (f *feed) await(it item) bool {
 // comes before the next key frame.
 type lateness struct {
 	dropping  bool
-	since     time.Time
 	timestamp uint32 // of the frame that is kept
 	started   bool
 }
@@ -101,13 +98,11 @@ func (l *lateness) keep(f *feed, it *item, now time.Time) bool {
 	case l.dropping && now.Sub(it.at) <= lateFrame && f.key(it.p.Payload):
 		l.dropping, it.first = false, true
 	case l.dropping:
-		if now.Sub(l.since) >= obeyTime {
-			f.keyFrame()
-		}
+		f.keyFrame() // which is not more often than the publisher can bear
 
 		return false
 	case now.Sub(it.at) > lateFrame:
-		l.dropping, l.since = true, now
+		l.dropping = true
 		f.gaps.Add(1)
 
 		return false

@@ -66,7 +66,7 @@ class Charts {
     this.xs = [];
     this.panels = panels.map((p) => ({ ...p, data: p.series.map(() => []) }));
     const style = getComputedStyle(document.documentElement);
-    const paint = (c) => style.getPropertyValue('--' + c).trim();
+    const paint = (c) => () => style.getPropertyValue('--' + c).trim(); // which light and dark may change
     for (const p of this.panels) {
       const box = document.createElement('div');
       box.className = 'panel';
@@ -97,6 +97,7 @@ class Charts {
         axes: [{ ...axis, size: 26 }, { ...axis, size: 60 }],
         series: [{}, ...p.series.map((s) => ({ stroke: paint(s.color), width: 2, points: { show: false } }))],
       }, [[], ...p.data], box);
+      matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => p.plot.redraw(false, true));
       addEventListener('resize', () => p.plot.setSize({ width: Math.max(200, box.clientWidth), height: 130 }));
     }
   }

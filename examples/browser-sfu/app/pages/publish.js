@@ -52,7 +52,7 @@ function grain(width, height) {
   [canvas.width, canvas.height] = [width, height];
   const g = canvas.getContext('2d', { alpha: false });
   const image = g.createImageData(width, height);
-  for (let i = 0; i < image.data.length; i++) image.data[i] = i % 4 === 3 ? 255 : 64 + Math.random() * 128;
+  for (let i = 0; i < image.data.length; i++) image.data[i] = i % 4 === 3 ? 255 : 104 + Math.random() * 48;
   g.putImageData(image, 0, 0);
   return canvas;
 }
