@@ -366,7 +366,6 @@ func TestPlugSimulcast(t *testing.T) {
 		narrowRate := c.rate(5 * time.Second)
 		untracked := c.stat(interceptor.StatPacketsUntracked)
 		c.close()
-		t.Logf("wide %v %.2f, narrow %v %.2f, target %d", wide, wideRate, narrow, narrowRate, c.estimator.GetTargetBitrate())
 		within(t, "rate of all layers", wideRate, 3.6, 0.5, "Mbit/s")
 		within(t, "rate of those that fit", narrowRate, 1.15, 0.2, "Mbit/s")
 		if wide["q"] != 400_000 || wide["h"] != 900_000 || wide["f"] < 1_000_000 {
