@@ -114,10 +114,14 @@ type twinState struct {
 
 func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.packets)-1)] }
 
-// room makes some for one packet more, as long as there is a use for the oldest.
+// room makes some for one packet more, as long as there is a use for the oldest:
+// it is young, or it waits in the phone.
 func (t *twin) room(at int64) {
 	n := int64(len(t.packets))
-	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
+	if n == twinPackets || t.tail < n {
+		return
+	}
+	if queued := t.reportedAt > 0 && t.tail-t.checkpoint.head >= n-1; n > 0 && !queued && t.packet(t.tail-n).sentAt < at-twinMemory {
 		return
 	}
 	grown := make([]twinPacket, max(256, 2*n))
