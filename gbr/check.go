@@ -21,7 +21,7 @@ const (
 	checkLeast = 5_000
 	// checkOthers is the share of the radio that other apps may seem to have over
 	// checkOthersMemory before it is more likely that too much is told.
-	checkOthers, checkOthersMemory = 0.42, 4 * time.Second
+	checkOthers, checkOthersMemory = 0.6, 8 * time.Second
 	// checkPause is how long telemetry that was caught is not believed, the first
 	// time; each further time it is checkAgain times as long, up to checkLongest.
 	// After as long without any it is the first time again.
@@ -31,8 +31,8 @@ const (
 // check compares what the modem says with what arrives. Bytes that arrived were
 // granted, and at the radio's rate at the most; whoever says otherwise reads the
 // wrong unit, lost records, or speaks of the past. (That more is granted than
-// arrives is no contradiction: the phone has other apps. But they seldom have half
-// of the radio for long.)
+// arrives is no contradiction: the phone has other apps. But they seldom have more
+// than half of the radio for long.)
 type check struct {
 	granted, acked float64 // bytes, with the same forgetting
 	mu, rate       float64 // bit/s, means over the same time

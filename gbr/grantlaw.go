@@ -44,6 +44,7 @@ type grantLaw struct {
 	heldFrom int64
 	heldTo   int64
 	ready    []gcc.PacketResult
+	repeats  []time.Duration // by which those were kept at the base station
 	grants   []twinGrant
 	reports  []twinReport
 
@@ -99,6 +100,7 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
 	l.twin.turn = defaultLag
 	l.ready = make([]gcc.PacketResult, 0, 256)
+	l.repeats = make([]time.Duration, 0, 256)
 	l.grants = make([]twinGrant, 0, 64)
 	l.reports = make([]twinReport, 0, 64)
 
@@ -403,13 +405,13 @@ func (l *grantLaw) release(now time.Time) {
 	if l.heldFrom == l.heldTo {
 		return
 	}
-	l.ready = l.ready[:0]
+	l.ready, l.repeats = l.ready[:0], l.repeats[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
 		h := &l.held[l.heldFrom&(held-1)]
 		r := h.PacketResult
-		d, ok, gone := l.twin.radioDelay(r.Seq)
+		d, repeats, ok, gone := l.twin.radioDelay(r.Seq)
 		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
-			l.ready = append(l.ready, r)
+			l.ready, l.repeats = append(l.ready, r), append(l.repeats, 0)
 
 			continue
 		}
@@ -425,11 +427,16 @@ func (l *grantLaw) release(now time.Time) {
 		}
 		r.RadioDelay = time.Duration(d) * time.Microsecond
 		l.ready = append(l.ready, r)
+		l.repeats = append(l.repeats, time.Duration(repeats)*time.Microsecond)
 	}
 	if len(l.ready) == 0 {
 		return
 	}
+	// The path looks at the least delay, which too much taken off would be for long.
 	l.path.onDelay(now, l.ready)
+	for i := range l.ready {
+		l.ready[i].RadioDelay += l.repeats[i]
+	}
 	before := l.outer.Estimate()
 	feedDelay(l.outer, now, l.ready)
 	l.judge(now, before)

@@ -80,7 +80,7 @@ type twin struct {
 	extra int64
 	// rate is at which there are more of those while something waits, in bytes per
 	// µs: a report's bins are too wide to show them as they come.
-	rate float64
+	rate, mean float64
 }
 
 type twinPacket struct {
@@ -236,7 +236,8 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 	}
 	if since > 0 && since < offsetGap && r.low > 0 {
 		seen := (s.grown + float64(t.extra-extra)) / float64(since)
-		t.rate = max(0, t.rate+(seen-t.rate)*float64(since)/twinMemory)
+		t.mean += (seen - t.mean) * float64(since) / twinMemory
+		t.rate = max(0, t.mean)
 	}
 	s.grown = 0
 
@@ -347,9 +348,9 @@ func (t *twin) onRepeat(tti int64) {
 	t.newestRepeat = max(t.newestRepeat, tti)
 }
 
-// inOrder is when the base station hands on what left at a time: when it has got
-// all that was sent before.
-func (t *twin) inOrder(left int64) int64 {
+// repeatsAfter is how long the base station keeps what left at a time: till it has
+// got all that was sent before.
+func (t *twin) repeatsAfter(left int64) int64 {
 	tti := nearTTI(left - leftAfter)
 	for m := min(tti+repeatSpan, t.newestRepeat); m > tti; m-- {
 		if !t.repeated(m) {
@@ -360,19 +361,20 @@ func (t *twin) inOrder(left int64) int64 {
 			first -= t.turn
 		}
 		if first <= tti {
-			return left + (m-tti)*1000
+			return (m - tti) * 1000
 		}
 	}
 
-	return left
+	return 0
 }
 
 func (t *twin) repeated(tti int64) bool { return t.repeats[tti&(repeatRing-1)] == tti }
 
-// radioDelay is how long a packet was in the phone and on the radio, till the base
-// station had it and all before it. It is not ok for a packet that has not left as far as is known,
-// or that the twin does not have; gone tells these two apart.
-func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
+// radioDelay is how long a packet was in the phone, till the end of its last
+// transmission, and how much longer it took till the base station had all before
+// it. It is not ok for a packet that has not left as far as is known, or that the
+// twin does not have; gone tells these two apart.
+func (t *twin) radioDelay(seq int64) (delay, repeats int64, ok, gone bool) {
 	lo, hi := max(t.tail-twinPackets, 0), t.tail-1
 	for lo <= hi {
 		mid := lo + (hi-lo)/2
@@ -382,15 +384,15 @@ func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 		case p.seq > seq:
 			hi = mid - 1
 		case mid < t.from:
-			return 0, false, true
+			return 0, 0, false, true
 		case mid >= t.live.head:
-			return 0, false, false
+			return 0, 0, false, false
 		default:
-			return max(0, t.inOrder(p.left)-t.offset-p.sentAt), true, false
+			return max(0, p.left-t.offset-p.sentAt), t.repeatsAfter(p.left), true, false
 		}
 	}
 
-	return 0, false, true
+	return 0, 0, false, true
 }
 
 // waiting is the bytes sent that have not entered.
