@@ -21,6 +21,9 @@ func NewTwin(epoch time.Time) *Twin { return &Twin{epoch: epoch, twin: twin{turn
 // OnSent is a packet that was sent.
 func (t *Twin) OnSent(at time.Time, seq int64, size int) { t.onSent(seq, micros(t.epoch, at), size) }
 
+// OnOthersSent is a packet of another sender.
+func (t *Twin) OnOthersSent(at time.Time, size int) { t.onOthersSent(micros(t.epoch, at), size) }
+
 // OnTelemetry is a batch.
 func (t *Twin) OnTelemetry(now time.Time, m Telemetry) {
 	if at, ok := newestStamp(&m); ok && t.clock.heard(micros(t.epoch, now), micros(t.epoch, at)) {

@@ -40,7 +40,7 @@ type grantLaw struct {
 	begun bool
 
 	// held are results whose packets the twin has not seen leave.
-	held     [held]heldResult
+	held     []heldResult // a ring, its length a power of two
 	heldFrom int64
 	heldTo   int64
 	ready    []gcc.PacketResult
@@ -79,9 +79,13 @@ type grantLaw struct {
 	sentAt    time.Time
 	frame     frame // the one before, until it has left
 	frameFrom int64 // the newest one's first packet, as the twin counts
+	frameTo   int64 // after its last one so far
 	counted   int64 // TTIs counted when it began
 	faster    int   // frames in a row faster than mu
 	slowest   float64
+	// others is what would wait of other senders' bytes if there were no other.
+	others   float64
+	othersAt time.Time
 }
 
 // heldResult is a result and when it was told.
@@ -99,10 +103,6 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	memory := s.cfg.CapacityMemory
 	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
 	l.twin.turn = defaultLag
-	l.ready = make([]gcc.PacketResult, 0, 256)
-	l.repeats = make([]time.Duration, 0, 256)
-	l.grants = make([]twinGrant, 0, 64)
-	l.reports = make([]twinReport, 0, 64)
 
 	return l, nil
 }
@@ -118,12 +118,31 @@ func (l *grantLaw) us(now time.Time) int64 {
 func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	l.outer.OnPacketSent(now, p)
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
-		l.frame = frame{l.frameFrom, l.twin.tail, l.counted}
+		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
 	}
 	l.twin.onSent(p.Seq, l.us(now), p.Size)
+	l.frameTo = l.twin.tail
 	l.sentAt = now
 	l.offered = max(0, l.offered-float64(p.Size))
+}
+
+func (l *grantLaw) onOthersSent(now time.Time, p gcc.SentPacket) {
+	l.others = l.othersLeft(now) + float64(min(max(p.Size, 0), maxPacket))
+	l.othersAt = now
+	l.twin.onOthersSent(l.us(p.At), p.Size)
+}
+
+// othersLeft is the part of the queue that is the others' by right, in bytes: of
+// frames that are under way, not what stands there all the time. Who would give
+// way to these gets less the sooner its frames come after the others'.
+func (l *grantLaw) othersLeft(now time.Time) float64 {
+	if l.others == 0 {
+		return 0
+	}
+	left := l.others - l.cap.mu*float64(now.Sub(l.othersAt))/1e6
+
+	return max(0, min(left, (1-l.share)*l.cap.mu*float64(l.cfg.FrameInterval)/1e6))
 }
 
 // frame is a burst of packets, from one of the twin's to before another.
@@ -142,16 +161,16 @@ func (l *grantLaw) whole() {
 		return
 	}
 	l.frame = frame{}
-	if l.twin.tail-f.from >= twinPackets {
+	if l.twin.tail-f.from >= int64(len(l.twin.packets)) {
 		return
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
 	// The first grant that knew of it came a lag after it.
-	took := last.left - l.twin.offset - first.sentAt - l.lagUs()*3/4
+	took := l.twin.leftAt(last) - l.twin.offset - first.sentAt - l.lagUs()*3/4
 	if took < 1000 || took > 200_000 {
 		return
 	}
-	rate := float64(last.before+int64(last.size)-first.before) * 1000 / float64(took)
+	rate := float64(last.before-first.before+uint32(last.size)) * 1000 / float64(took)
 	switch {
 	case l.cap.total == f.counted:
 		l.cap.atLeast(rate)
@@ -389,14 +408,29 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		if !fb.Packets[i].Received {
 			continue
 		}
-		if l.heldTo-l.heldFrom == held {
-			l.heldFrom++
-		}
-		l.held[l.heldTo&(held-1)] = heldResult{fb.Packets[i], now}
-		l.heldTo++
+		l.hold(heldResult{fb.Packets[i], now})
 	}
 	l.release(now)
 	l.steer(now, before, mode)
+}
+
+func (l *grantLaw) heldAt(i int64) *heldResult { return &l.held[i&int64(len(l.held)-1)] }
+
+// hold keeps one more; the oldest gives way to the last one that there is room for.
+func (l *grantLaw) hold(r heldResult) {
+	if n := int64(len(l.held)); l.heldTo-l.heldFrom == n {
+		if n == held {
+			l.heldFrom++
+		} else {
+			grown := make([]heldResult, max(32, 2*n))
+			for i := l.heldFrom; i < l.heldTo; i++ {
+				grown[i&int64(len(grown)-1)] = *l.heldAt(i)
+			}
+			l.held = grown
+		}
+	}
+	*l.heldAt(l.heldTo) = r
+	l.heldTo++
 }
 
 // release hands those held results to the detector whose packets have left the
@@ -407,7 +441,7 @@ func (l *grantLaw) release(now time.Time) {
 	}
 	l.ready, l.repeats = l.ready[:0], l.repeats[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		h := &l.held[l.heldFrom&(held-1)]
+		h := l.heldAt(l.heldFrom)
 		r := h.PacketResult
 		d, repeats, ok, gone := l.twin.radioDelay(r.Seq)
 		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
@@ -449,7 +483,7 @@ func (l *grantLaw) flush(now time.Time) {
 	}
 	l.ready = l.ready[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		l.ready = append(l.ready, l.held[l.heldFrom&(held-1)].PacketResult)
+		l.ready = append(l.ready, l.heldAt(l.heldFrom).PacketResult)
 	}
 	feedDelay(l.outer, now, l.ready)
 }
@@ -539,7 +573,8 @@ func (l *grantLaw) handOver(now time.Time) {
 	est := l.outer.Estimate()
 	if l.wasActive {
 		l.wasActive = false
-		from := min(float64(est.BitrateBps), max(l.inner, 0.5*l.cap.mu*8000))
+		mu := l.cap.mu * 8000
+		from := min(float64(est.BitrateBps), max(l.inner, 0.5*mu*l.share))
 		if acked := 0.85 * float64(est.AckedBps); from < acked {
 			// Whatever made us believe less, that much has just arrived.
 			from = acked
@@ -621,7 +656,8 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	}
 	l.offeredAt = now
 	frame := float64(l.interval) / 1e6 // ms
-	b := l.ours()*(frame*l.cfg.FrameSafety+float64(l.cfg.FrameStanding)/1e6) - l.queue(now)
+	all := l.ours() * (frame*l.cfg.FrameSafety + float64(l.cfg.FrameStanding)/1e6)
+	b := l.share * (all - max(0, l.queue(now)-l.othersLeft(now)))
 	b = max(0, min(b, float64(l.outerRate())/8000*frame)-l.offered)
 	l.offered += b
 
@@ -674,7 +710,7 @@ func (l *grantLaw) rateNow(now time.Time) float64 {
 	frame := float64(l.cfg.FrameInterval) / 1e6
 	next := max(0, min(frame, float64(l.frameAt.Add(l.cfg.FrameInterval).Sub(now))/1e6))
 	mu := l.ours()
-	left := max(0, l.queue(now)-mu*next)
+	left := max(0, l.queue(now)-max(mu*next, l.othersLeft(now)))
 	// While a frame leaves, what is still to leave of it is not known.
 	if l.sending(now) {
 		left = max(left, l.left)
@@ -684,7 +720,7 @@ func (l *grantLaw) rateNow(now time.Time) float64 {
 	standing := float64(l.cfg.Standing) / 1e6
 	share := l.cfg.Safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
 
-	return max(float64(l.cfg.MinBps), mu*8000*max(0.1, share))
+	return max(float64(l.cfg.MinBps), mu*8000*l.share*max(0.1, share))
 }
 
 // sending tells whether a frame seems to be leaving the pacer.

@@ -83,7 +83,6 @@ func newRadio(t testing.TB, perTTI int) *radio {
 // run sends a frame each 33 ms, of what the estimator offers when budgets is
 // set, and tells telemetry every 5 ms and feedback every 50 ms.
 func (r *radio) run(d time.Duration, budgets bool) {
-	var results []gcc.PacketResult
 	for ms := range d.Milliseconds() {
 		r.now = r.now.Add(time.Millisecond)
 		if ms%33 == 0 {
@@ -115,12 +114,7 @@ func (r *radio) run(d time.Duration, budgets bool) {
 			r.telemetry = gbr.Telemetry{}
 		}
 		if ms%50 == 49 {
-			results = results[:0]
-			for _, p := range r.sent {
-				results = append(results, gcc.PacketResult{SentPacket: p, Received: true, Arrival: gcc.RemoteTime(p.At.Sub(epoch).Microseconds() + 60_000)})
-			}
-			r.sent = r.sent[:0]
-			r.e.OnFeedback(r.now, gcc.Feedback{Packets: results})
+			r.feedback(r.now)
 		}
 	}
 }
@@ -142,6 +136,16 @@ func (r *radio) air(ms int64) {
 		r.telemetry.Grants = append(r.telemetry.Grants, gbr.Grant{At: r.now, Bytes: g})
 		r.telemetry.Reports = append(r.telemetry.Reports, gbr.Report{At: r.now, Low: r.bytes, High: r.bytes})
 	}
+}
+
+// feedback reports what was sent since the last time.
+func (r *radio) feedback(now time.Time) {
+	var results []gcc.PacketResult
+	for _, p := range r.sent {
+		results = append(results, gcc.PacketResult{SentPacket: p, Received: true, Arrival: gcc.RemoteTime(p.At.Sub(epoch).Microseconds() + 60_000)})
+	}
+	r.sent = r.sent[:0]
+	r.e.OnFeedback(now, gcc.Feedback{Packets: results})
 }
 
 // What the radio carries comes out as rate and as budget, whatever the outer

@@ -9,8 +9,10 @@ import (
 
 const (
 	// twinPackets bounds the packets that the twin remembers, a power of two:
-	// 1.3 s at 18 Mbit/s in packets of 1200 bytes, 10 s at 2 Mbit/s.
+	// 1.3 s at 18 Mbit/s in packets of 1200 bytes. Slower senders take less memory,
+	// for twinMemory at least.
 	twinPackets = 2048
+	twinMemory  = 2_000_000 // µs
 	// twinGrants bounds the grants since the last report.
 	twinGrants = 1024
 	// blockHeader is what a transport block spends on RLC (3) and MAC (2)
@@ -20,8 +22,8 @@ const (
 	// twinSlack is how far a packet's entry into the phone may be off: the
 	// offset is known to a millisecond or two, and a pacer's clock ticks.
 	twinSlack = 3_000 // µs
-	// twinMemory is over what time, in µs, the rate of other apps is averaged.
-	twinMemory = 1_000_000
+	// rateMemory is over what time, in µs, the rate of other apps is averaged.
+	rateMemory = 1_000_000
 	// maxPacket bounds what is believed of a packet's size.
 	maxPacket = 1 << 17
 	// repeatRing is the TTIs of which retransmissions are remembered, a power of two,
@@ -51,10 +53,11 @@ const (
 // Times are µs. What was sent enters at its time plus the offset, so that all
 // happens on the modem's clock.
 type twin struct {
-	packets [twinPackets]twinPacket
-	tail    int64 // index of the next packet sent; the ring holds the last ones
-	total   int64 // bytes sent
-	from    int64 // index of the first packet sent since the present clock began
+	packets []twinPacket // a ring, its length a power of two
+	tail    int64        // index of the next packet sent; the ring holds the last ones
+	total   int64        // bytes sent
+	base    int64        // what the modem's clock was ahead when it began
+	from    int64        // index of the first packet sent since the present clock began
 	// clock finds what the modem's clock is ahead of the sender's; offset is
 	// what is used.
 	clock  offset
@@ -66,7 +69,7 @@ type twin struct {
 	newestRepeat int64
 	turn         int64
 
-	grants  [twinGrants]twinGrant // ascending; those since the checkpoint
+	grants  []twinGrant // ascending; those since the checkpoint
 	nGrants int
 
 	checkpoint, live twinState
@@ -84,10 +87,12 @@ type twin struct {
 }
 
 type twinPacket struct {
-	seq    int64
-	sentAt int64 // sender's clock
-	left   int64 // modem's clock; 0 while not known
-	before int64 // bytes sent before it
+	// key is twice the number, and one more than that of the packet before for
+	// one that has none.
+	key    int64
+	sentAt int64  // sender's clock
+	before uint32 // bytes sent before it, the low bits
+	left   int32  // modem's clock, after sentAt and base; 0 while not known
 	size   int32
 	ahead  int32 // foreign bytes between the packet before and this one
 }
@@ -108,14 +113,39 @@ type twinState struct {
 	backlog int64   // bytes in the queue
 }
 
-func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&(twinPackets-1)] }
+func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.packets)-1)] }
+
+// room makes some for one packet more, as long as there is a use for the oldest.
+func (t *twin) room(at int64) {
+	n := int64(len(t.packets))
+	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
+		return
+	}
+	grown := make([]twinPacket, max(256, 2*n))
+	for i := t.tail - n; i < t.tail; i++ {
+		grown[i&int64(len(grown)-1)] = *t.packet(i)
+	}
+	t.packets = grown
+}
 
 // onSent takes a packet as it enters the phone.
-func (t *twin) onSent(seq, at int64, size int) {
+func (t *twin) onSent(seq, at int64, size int) { t.put(2*seq, at, size) }
+
+// onOthersSent takes one that nobody will ask for.
+func (t *twin) onOthersSent(at int64, size int) {
+	key := int64(math.MinInt64)
+	if t.tail > 0 {
+		key = t.packet(t.tail - 1).key
+	}
+	t.put(key|1, at, size)
+}
+
+func (t *twin) put(key, at int64, size int) {
 	if size <= 0 {
 		return
 	}
-	if t.tail-t.checkpoint.head >= twinPackets-1 {
+	t.room(at)
+	if t.tail-t.checkpoint.head >= int64(len(t.packets))-1 {
 		// Nothing has been heard for that long: what is oldest is let go.
 		t.forget(&t.checkpoint)
 		if t.live.head < t.checkpoint.head {
@@ -124,7 +154,7 @@ func (t *twin) onSent(seq, at int64, size int) {
 	}
 	size = min(size, maxPacket)
 	t.clock.onSent(at, size)
-	*t.packet(t.tail) = twinPacket{seq: seq, sentAt: at, before: t.total, size: int32(size)}
+	*t.packet(t.tail) = twinPacket{key: key, sentAt: at, before: uint32(t.total), size: int32(size)}
 	t.total += int64(size)
 	t.tail++
 }
@@ -171,7 +201,8 @@ func (t *twin) onBatch(grants []twinGrant, reports []twinReport) {
 // restart goes on with another clock of the modem: what had not left by the last
 // report enters anew, and when it really left is not known.
 func (t *twin) restart() {
-	t.offset = t.clock.least * 1000
+	t.base = t.clock.least * 1000
+	t.offset = t.base
 	t.nGrants, t.granted, t.reported, t.reportedAt, t.synced = 0, 0, 0, 0, false
 	t.from = t.tail
 	t.checkpoint = twinState{at: math.MinInt64 / 2, head: t.checkpoint.head, next: t.checkpoint.head}
@@ -189,7 +220,10 @@ func (t *twin) insert(g twinGrant) int {
 		// No report for that many grants: the checkpoint follows without.
 		t.granted += max(0, int64(t.grants[0].bytes)-blockHeader)
 		t.serve(&t.checkpoint, t.grants[0])
-		t.nGrants = copy(t.grants[:], t.grants[1:])
+		t.nGrants = copy(t.grants, t.grants[1:])
+	}
+	if t.nGrants == len(t.grants) {
+		t.grants = append(t.grants, make([]twinGrant, max(64, t.nGrants))...)
 	}
 	i := t.nGrants
 	for i > 0 && t.grants[i-1].at > g.at {
@@ -223,7 +257,7 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 		t.serve(s, t.grants[n])
 		n++
 	}
-	t.nGrants = copy(t.grants[:], t.grants[n:t.nGrants])
+	t.nGrants = copy(t.grants, t.grants[n:t.nGrants])
 	t.admit(s, r.at)
 	t.grow(s, r.at)
 	s.at = r.at
@@ -236,7 +270,7 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 	}
 	if since > 0 && since < offsetGap && r.low > 0 {
 		seen := (s.grown + float64(t.extra-extra)) / float64(since)
-		t.mean += (seen - t.mean) * float64(since) / twinMemory
+		t.mean += (seen - t.mean) * float64(since) / rateMemory
 		t.rate = max(0, t.mean)
 	}
 	s.grown = 0
@@ -335,7 +369,7 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 			return
 		}
 		bytes -= whole
-		p.left = left
+		p.left = int32(min(max(left-p.sentAt-t.base, math.MinInt32), math.MaxInt32))
 		s.head++
 	}
 	s.used = 0
@@ -368,6 +402,9 @@ func (t *twin) repeatsAfter(left int64) int64 {
 	return 0
 }
 
+// leftAt is when a packet left, on the modem's clock.
+func (t *twin) leftAt(p *twinPacket) int64 { return p.sentAt + t.base + int64(p.left) }
+
 func (t *twin) repeated(tti int64) bool { return t.repeats[tti&(repeatRing-1)] == tti }
 
 // radioDelay is how long a packet was in the phone, till the end of its last
@@ -375,20 +412,22 @@ func (t *twin) repeated(tti int64) bool { return t.repeats[tti&(repeatRing-1)] =
 // it. It is not ok for a packet that has not left as far as is known, or that the
 // twin does not have; gone tells these two apart.
 func (t *twin) radioDelay(seq int64) (delay, repeats int64, ok, gone bool) {
-	lo, hi := max(t.tail-twinPackets, 0), t.tail-1
+	lo, hi, key := max(t.tail-int64(len(t.packets)), 0), t.tail-1, 2*seq
 	for lo <= hi {
 		mid := lo + (hi-lo)/2
 		switch p := t.packet(mid); {
-		case p.seq < seq:
+		case p.key < key:
 			lo = mid + 1
-		case p.seq > seq:
+		case p.key > key:
 			hi = mid - 1
 		case mid < t.from:
 			return 0, 0, false, true
 		case mid >= t.live.head:
 			return 0, 0, false, false
 		default:
-			return max(0, p.left-t.offset-p.sentAt), t.repeatsAfter(p.left), true, false
+			left := t.leftAt(p)
+
+			return max(0, left-t.offset-p.sentAt), t.repeatsAfter(left), true, false
 		}
 	}
 
@@ -401,7 +440,7 @@ func (t *twin) waiting() int64 {
 		return 0
 	}
 
-	return t.total - t.packet(t.live.next).before
+	return int64(uint32(t.total) - t.packet(t.live.next).before)
 }
 
 // micros converts a time to the twin's scale.

@@ -24,6 +24,7 @@ type twinCase struct {
 	skew   time.Duration // added to the telemetry's times
 	link   time.Duration
 	slow   bool // mean capacity below 5 Mbit/s
+	others int  // of so many packets one is another sender's; 0 for none
 }
 
 // twinErrors sends frames of a varying size through a cell and returns by how
@@ -74,6 +75,9 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 		now := epoch.Add(time.Duration(ms)*time.Millisecond + 370*time.Microsecond)
 		out := phone.Advance(now)
 		for _, d := range out.Delivered {
+			if d.ID < 0 {
+				continue
+			}
 			// Behind the radio there is nothing but a delay, so that it arrives as the
 			// base station hands it on, in order.
 			asks = append(asks, ask{d.At.Add(50 * time.Millisecond), d.ID, d.At.Sub(d.Queued) - pathDelay})
@@ -118,6 +122,12 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 			frame -= float64(size)
 			credit -= float64(size)
 			size = max(size, 60)
+			if c.others > 0 && rng.IntN(c.others) == 0 {
+				phone.Enqueue(now, cell.Packet{ID: -1, Size: size})
+				twin.OnOthersSent(now, size)
+
+				continue
+			}
 			phone.Enqueue(now, cell.Packet{ID: seq, Size: size})
 			twin.OnSent(now, seq, size)
 			seq++
@@ -155,6 +165,8 @@ func TestTwinKnowsWhenPacketsLeave(t *testing.T) {
 		{name: "constant 2", trace: constant(2_000_000), share: 0.8, slow: true},
 		{name: "lte", trace: cell.SynthLTE, share: 0.9},
 		{name: "lte, other apps", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.OtherAppsBps = 500_000 }},
+		{name: "lte, others known", trace: cell.SynthLTE, share: 0.9, others: 2},
+		{name: "constant 8 overfull, others known", trace: constant(8_000_000), share: 1.3, others: 3},
 		{name: "lte, harq", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.BLER = 0.1 }},
 		{name: "lte, offset +20", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond},
 		{name: "lte, offset -20", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond},

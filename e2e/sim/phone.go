@@ -206,7 +206,7 @@ func (p *phone) deliver(t gbr.Telemetry, beat bool) {
 	}
 	p.samples += len(t.Samples)
 	if d := p.w.sc.TelemetryClock.ahead(p.w.since()); d != 0 {
-		shift(&t, d)
+		moveTimes(&t, d)
 	}
 	at := p.w.instant(p.w.now)
 	for _, r := range p.w.routes {

@@ -15,6 +15,8 @@ import (
 // is measured; whatever else goes on beside it is in Flows.
 type Scenario struct {
 	Name, Class, Doc string
+	// Number is that of a held-out scenario, see Random; 0 for all others.
+	Number int
 	// Duration of the run; the first Warmup of it is not counted. MinDuration is
 	// what whoever changes Duration had better leave of it: the length without
 	// which the scenario does not show what it is for; 0 for any.
@@ -32,6 +34,9 @@ type Scenario struct {
 	// Backhaul, if there is one, is behind the paths of all radios: one queue
 	// for all that goes up.
 	Backhaul *cell.PathConfig
+
+	// Rise is the radio's last leap, the one after which Result.RiseS counts.
+	Rise Rise
 
 	// Limits, Source and Audio (nil for none) are the measured call's; seeds and
 	// starts are set by the run. From is when it begins, Pauses are when it sends
@@ -62,6 +67,13 @@ type Scenario struct {
 	Flows []Flow
 }
 
+// Rise is a leap of the radio's rate to Bps, as seed 1 has it; others have it
+// shifted with all steps. Bps is 0 for none.
+type Rise struct {
+	At  time.Duration
+	Bps int
+}
+
 // ClockError is how far a clock is ahead of the sender's: by Offset at the start
 // of a run, DriftPPM more each second, and by Steps.
 type ClockError struct {
@@ -86,8 +98,8 @@ func (c ClockError) ahead(t time.Duration) time.Duration {
 	return d
 }
 
-// shift moves the times of telemetry.
-func shift(t *gbr.Telemetry, d time.Duration) {
+// moveTimes moves the times of telemetry.
+func moveTimes(t *gbr.Telemetry, d time.Duration) {
 	for i := range t.Samples {
 		t.Samples[i].At = t.Samples[i].At.Add(d)
 	}
