@@ -16,8 +16,8 @@ type Bounded interface {
 
 // Reconfigure changes algorithm, preset, bounds or numbers in mid call; StartBps
 // means nothing. What was learned of radio and path stays: the radio's rate, the
-// phone's queue and the modem's clock for Default, also when another algorithm
-// steers in between; the rate, within the new bounds; and the outer loop, unless
+// phone's queue and the modem's clock for Default, which after another algorithm
+// believes in them again within a second or so; the rate, within the new bounds; and the outer loop, unless
 // another one is given, which is moved to that rate. On an error nothing has
 // changed.
 func (e *Estimator) Reconfigure(now time.Time, outer Outer, cfg Config) error {
