@@ -53,6 +53,7 @@ type grantLaw struct {
 	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
 	grownAt   time.Time
 	wasActive bool
+	activeAt  time.Time
 	glideFrom float64
 	glideAt   time.Time
 	// offered is what FrameBudget gave and was not seen to leave yet.
@@ -68,6 +69,7 @@ type grantLaw struct {
 	counted   int64 // TTIs counted when it began
 	faster    int   // frames in a row faster than mu
 	slowest   float64
+	frames    int64
 }
 
 // heldResult is a result and when it was told.
@@ -103,6 +105,7 @@ func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
 		l.frame = frame{l.frameFrom, l.twin.tail, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
+		l.frames++
 	}
 	l.twin.onSent(p.Seq, l.us(now), p.Size)
 	l.sentAt = now
@@ -277,7 +280,11 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		return
 	}
 	before := l.outer.Estimate()
-	l.path.onArrivals(fb.Packets)
+	l.path.onArrivals(now, fb.Packets)
+	l.path.compete.onFeedback(fb.Packets)
+	l.path.trains.onFeedback(now, fb.Packets)
+	l.path.trains.radio = l.cap.mu * 8000
+	l.path.trains.carried(float64(before.AckedBps))
 	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
 	if mode != Dual || !l.trusted() || l.cfg.Without.Has(Correction) {
 		l.flush(now)
@@ -334,8 +341,8 @@ func (l *grantLaw) release(now time.Time) {
 	if len(l.ready) == 0 {
 		return
 	}
-	l.path.onDelay(now, l.ready)
 	before := l.outer.Estimate()
+	l.path.onDelay(now, l.ready, before)
 	feedDelay(l.outer, now, l.ready)
 	l.judge(now, before)
 }
@@ -355,18 +362,34 @@ func (l *grantLaw) flush(now time.Time) {
 // judge looks at what the delay detector made of corrected delays.
 func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	after := l.outer.Estimate()
+	if l.path.compete.on && !l.cfg.Without.Has(PathLaw) {
+		bps := l.path.compete.update(now, l.path.queue, after, l.path.alone(after), l.twin.after(l.path.compete.newest))
+		l.outer.SetEstimate(now, l.clamp(int(bps)))
+
+		return
+	}
 	if after.BitrateBps < before.BitrateBps {
-		if !l.cfg.Without.Has(PathLaw) && l.ceiling.bps == 0 && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+		room := l.ceiling.bps == 0 || l.path.trains.firm()
+		if !l.cfg.Without.Has(PathLaw) && room && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
 			// A trend without a queue behind the radio is the correction's
 			// error.
 			l.outer.SetEstimate(now, before.BitrateBps)
 		} else {
 			l.cut(now, before.BitrateBps, after.BitrateBps)
-			l.ceiling.found(now, after.AckedBps)
+			l.ceiling.found(now, after.AckedBps, ceilingMargin)
 		}
 	}
 	if l.cfg.Without.Has(PathLaw) {
 		return
+	}
+	if l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > l.path.trains.most()*l.path.trains.narrow() {
+		l.outer.SetEstimate(now, l.clamp(int(l.path.trains.most()*l.path.trains.narrow())))
+	}
+	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full() {
+		if to := int(overflowCut * float64(acked)); to < l.outer.Estimate().BitrateBps {
+			l.outer.SetEstimate(now, l.clamp(to))
+			l.ceiling.found(now, acked, ceilingMargin)
+		}
 	}
 	if limit, ok := l.path.limit(now); ok && int(limit) < l.outer.Estimate().BitrateBps {
 		if l.cfg.Recorder != nil {
@@ -376,7 +399,8 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 			})
 		}
 		l.outer.SetEstimate(now, l.clamp(int(limit)))
-		l.ceiling.found(now, int(l.path.bottleneck))
+		full, keep := l.path.full()
+		l.ceiling.found(now, full, keep)
 	}
 }
 
@@ -404,21 +428,42 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 
 		return
 	}
+	if l.activeAt.IsZero() {
+		l.activeAt = now
+	}
 	l.wasActive = true
 	dt := min(max(now.Sub(l.grownAt), 0), 200*time.Millisecond).Seconds()
 	l.grownAt = now
 	est := l.outer.Estimate()
+	limited := l.ceiling.limits(now, est, l.path.trains.narrow() > 0)
 	if mode != Dual || l.cfg.Without.Has(FastGrowth) || est.Usage != gcc.UsageNormal ||
-		est.LossBps < est.DelayBps || l.ceiling.limits(now, est) || !l.path.clear(now) {
+		est.LossBps < est.DelayBps || l.path.compete.on || !l.path.clear(now) {
 		return
+	}
+	grow := func(rate float64) float64 { return rate * math.Pow(l.cfg.Growth, dt) }
+	if limited && !l.path.trains.firm() {
+		c := l.path.trains.narrow()
+		if c == 0 {
+			return
+		}
+		grow = func(rate float64) float64 { return l.path.grow(rate, dt) }
 	}
 	acked := max(float64(est.AckedBps), l.path.rate(250*time.Millisecond))
 	if acked == 0 {
 		return
 	}
 	limit := l.cfg.AckedHeadroom*acked + 10_000
+	if c := l.path.trains.narrow(); c > 0 {
+		share := trainShare
+		if l.ceiling.bps > 0 || l.path.trains.firm() {
+			share = l.path.trains.most()
+		}
+		limit = min(limit, share*c)
+	} else if l.path.trains.weight == 0 && now.Sub(l.activeAt) < trainWait {
+		return
+	}
 	if rate := float64(est.BitrateBps); rate < limit {
-		l.outer.SetEstimate(now, l.clamp(int(min(limit, rate*math.Pow(l.cfg.Growth, dt)))))
+		l.outer.SetEstimate(now, l.clamp(int(min(limit, grow(rate)))))
 	}
 }
 
@@ -536,6 +581,9 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 			if l.ceiling.bps > 0 {
 				// It would only wait, or be dropped, where it is narrower.
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
+			}
+			if bps, ok := l.path.trains.pace(l.frames); ok {
+				burst = min(burst, bps)
 			}
 			o.pacing = max(o.pacing, int(burst))
 		}

@@ -292,6 +292,20 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 // transmission. It is not ok for a packet that has not left as far as is known,
 // or that the twin does not have; gone tells these two apart.
 func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
+	i, ok := t.find(seq)
+	if !ok {
+		return 0, false, true
+	}
+	if i >= t.live.head {
+		return 0, false, false
+	}
+	p := t.packet(i)
+
+	return max(0, p.left-t.offset-p.sentAt), true, false
+}
+
+// find is a packet's index.
+func (t *twin) find(seq int64) (i int64, ok bool) {
 	lo, hi := max(t.tail-twinPackets, 0), t.tail-1
 	for lo <= hi {
 		mid := lo + (hi-lo)/2
@@ -300,14 +314,23 @@ func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 			lo = mid + 1
 		case p.seq > seq:
 			hi = mid - 1
-		case mid >= t.live.head:
-			return 0, false, false
 		default:
-			return max(0, p.left-t.offset-p.sentAt), true, false
+			return mid, true
 		}
 	}
 
-	return 0, false, true
+	return 0, false
+}
+
+// after is the bytes sent after a packet, 0 when it is not known any more.
+func (t *twin) after(seq int64) int64 {
+	i, ok := t.find(seq)
+	if !ok {
+		return 0
+	}
+	p := t.packet(i)
+
+	return t.total - p.before - int64(p.size)
 }
 
 // waiting is the bytes sent that have not entered.
