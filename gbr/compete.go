@@ -40,9 +40,6 @@ const (
 	competeRest = 0.5
 	// competeAhead is how far beyond its window's rate it goes to fill the window.
 	competeAhead = 1.1
-	// competeDeep times the queue is the least between two pauses: a long one takes
-	// long to go.
-	competeDeep = 8
 	// competeMost bounds the window, in packets, competeShort the round trip.
 	competeMost  = 1e5
 	competeShort = 10 * time.Millisecond
@@ -96,9 +93,12 @@ func (c *compete) pause(now time.Time, queue time.Duration, ackedBps float64) {
 		c.pauseTill, c.least, c.leastAt = time.Time{}, queue, now
 	case queue < c.least:
 		c.least, c.leastAt = queue, now
-	case now.Sub(c.leastAt) > max(c.every, competeDeep*queue):
+	case now.Sub(c.leastAt) > c.every:
 		c.every *= 2
-		c.pauseTill, c.arrived = now.Add(min(time.Duration(float64(queue)/(1-competePause))+c.rtt, competePauseMost)), ackedBps
+		// A longer queue would not go, and what is given up is the other's for long.
+		if long := time.Duration(float64(queue)/(1-competePause)) + c.rtt; long < competePauseMost {
+			c.pauseTill, c.arrived = now.Add(long), ackedBps
+		}
 	}
 	if queue < c.least {
 		c.least, c.leastAt = queue, now

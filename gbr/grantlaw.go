@@ -53,7 +53,7 @@ type grantLaw struct {
 	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
 	grownAt   time.Time
 	wasActive bool
-	activeAt  time.Time
+	activeAt  time.Time // first
 	glideFrom float64
 	glideAt   time.Time
 	// offered is what FrameBudget gave and was not seen to leave yet.
@@ -283,7 +283,9 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 	l.path.onArrivals(now, fb.Packets)
 	l.path.compete.onFeedback(fb.Packets)
 	l.path.trains.onFeedback(now, fb.Packets)
-	l.path.trains.radio = l.cap.mu * 8000
+	if !l.cfg.Without.Has(PathLaw) {
+		l.path.trains.radio = l.cap.mu * 8000
+	}
 	l.path.trains.carried(float64(before.AckedBps))
 	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
 	if mode != Dual || !l.trusted() || l.cfg.Without.Has(Correction) {
@@ -382,10 +384,10 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	if l.cfg.Without.Has(PathLaw) {
 		return
 	}
-	if l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > l.path.trains.most()*l.path.trains.narrow() {
-		l.outer.SetEstimate(now, l.clamp(int(l.path.trains.most()*l.path.trains.narrow())))
+	if most := l.path.trains.most() * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
+		l.outer.SetEstimate(now, l.clamp(int(most)))
 	}
-	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full() {
+	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full(now) {
 		if to := int(overflowCut * float64(acked)); to < l.outer.Estimate().BitrateBps {
 			l.outer.SetEstimate(now, l.clamp(to))
 			l.ceiling.found(now, acked, ceilingMargin)
@@ -440,13 +442,13 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 		est.LossBps < est.DelayBps || l.path.compete.on || !l.path.clear(now) {
 		return
 	}
-	grow := func(rate float64) float64 { return rate * math.Pow(l.cfg.Growth, dt) }
+	rate := float64(est.BitrateBps)
+	next := rate * math.Pow(l.cfg.Growth, dt)
 	if limited && !l.path.trains.firm() {
-		c := l.path.trains.narrow()
-		if c == 0 {
+		if l.path.trains.narrow() == 0 {
 			return
 		}
-		grow = func(rate float64) float64 { return l.path.grow(rate, dt) }
+		next = l.path.grow(rate, dt)
 	}
 	acked := max(float64(est.AckedBps), l.path.rate(250*time.Millisecond))
 	if acked == 0 {
@@ -462,8 +464,8 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	} else if l.path.trains.weight == 0 && now.Sub(l.activeAt) < trainWait {
 		return
 	}
-	if rate := float64(est.BitrateBps); rate < limit {
-		l.outer.SetEstimate(now, l.clamp(int(min(limit, grow(rate)))))
+	if rate < limit {
+		l.outer.SetEstimate(now, l.clamp(int(min(limit, next))))
 	}
 }
 
@@ -582,9 +584,7 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 				// It would only wait, or be dropped, where it is narrower.
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
 			}
-			if bps, ok := l.path.trains.pace(l.frames); ok {
-				burst = min(burst, bps)
-			}
+			burst = min(burst, l.path.pace(l.frames, float64(o.rate)))
 			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing

@@ -15,13 +15,16 @@ const (
 	overflowMemory, overflowLeast = time.Second, 20
 	// overflowShare is more than what a path loses by itself.
 	overflowShare = 0.05
-	overflowCut   = 0.85
+	// overflowCut of what arrives is where the rate goes then, at most once in
+	// overflowGap.
+	overflowCut, overflowGap = 0.85, 500 * time.Millisecond
 )
 
 // overflow is a queue that is so short that it drops before it delays.
 type overflow struct {
 	at         time.Time
 	sent, lost float64 // packets, with forgetting
+	toldAt     time.Time
 }
 
 func (o *overflow) onFeedback(now time.Time, results []gcc.PacketResult) {
@@ -40,12 +43,12 @@ func (o *overflow) onFeedback(now time.Time, results []gcc.PacketResult) {
 	}
 }
 
-// full tells, once, that it drops.
-func (o *overflow) full() bool {
-	if o.sent < overflowLeast || o.lost < overflowShare*o.sent {
+// full tells, once in a while, that it drops.
+func (o *overflow) full(now time.Time) bool {
+	if o.sent < overflowLeast || o.lost < overflowShare*o.sent || now.Sub(o.toldAt) < overflowGap {
 		return false
 	}
-	o.sent, o.lost = 0, 0
+	o.sent, o.lost, o.toldAt = 0, 0, now
 
 	return true
 }

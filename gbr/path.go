@@ -3,6 +3,7 @@
 package gbr
 
 import (
+	"math"
 	"time"
 
 	"github.com/gbrcc/gbrcc/gcc"
@@ -10,8 +11,8 @@ import (
 
 const (
 	// pathBase is the window of the shortest one-way delay, as two halves: what
-	// stands in a queue for that long is taken for the path's length, so that
-	// flows that keep a queue full do not starve this one.
+	// stands in a queue for that long is taken for the path's length, except while
+	// this sender competes for it.
 	pathBase = 2500 * time.Millisecond
 	// pathHigh is the delay behind the radio that is a queue, pathLow the one
 	// that is none. The twin is right to 8 ms in 95 % of packets.
@@ -265,6 +266,23 @@ func (p *path) grow(rate, seconds float64) float64 {
 	free := max(0, 1-rate/max(c, 1))
 
 	return rate + c*max(pathTakeLeast, pathTake*free*free)*seconds
+}
+
+// pace is how fast the frames of a rate leave at the most, in bit/s: where it is
+// narrower they would only wait, or be dropped. One in trainEvery is faster, to see
+// whether it still is.
+func (p *path) pace(frame int64, rate float64) float64 {
+	c := p.trains.narrow()
+	switch {
+	case c == 0 && p.compete.on:
+		return trainProbe * rate // small frames do not tell, and the queue is full
+	case c == 0:
+		return math.Inf(1)
+	case frame%trainEvery == 0:
+		return trainProbe * c
+	default:
+		return trainPace * c
+	}
 }
 
 // full is the rate at which the path was full, and what share of it to go back to

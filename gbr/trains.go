@@ -169,13 +169,3 @@ func (t *trains) carried(bps float64) {
 		t.bps = 0
 	}
 }
-
-// pace is how fast a frame leaves, in bit/s; not ok where nothing is narrow.
-func (t *trains) pace(frame int64) (bps float64, ok bool) {
-	c := t.narrow()
-	if frame%trainEvery == 0 {
-		return trainProbe * c, c > 0
-	}
-
-	return trainPace * c, c > 0
-}
