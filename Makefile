@@ -4,6 +4,7 @@
 GOLANGCI_LINT := v2.15.0
 GOTESTSUM     := v1.13.0
 APIDIFF       := v0.0.0-20261113113407-e3970619a1a4
+LIVEKIT       := v1.11.0
 
 BIN := $(CURDIR)/.bin
 
@@ -20,7 +21,7 @@ REALTIME := e2e examples/call
 export PURE REALTIME
 
 .NOTPARALLEL:
-.PHONY: help test tidy vet lint cross unit browser race compat apidiff fuzz bench golden evidence soak proto
+.PHONY: help test tidy vet lint cross unit codec browser test-livekit race compat apidiff fuzz bench golden evidence soak proto
 
 help:
 	@echo 'make test    everything below down to race, in its short form'
@@ -30,7 +31,9 @@ help:
 	@echo 'make cross   builds for the phone and for other hosts'
 	@echo 'make unit    all tests, goldens and fuzz corpora included'
 	@echo 'make compat  a call of the next webrtc, in a module of its own; 32 bits'
+	@echo 'make codec   what needs a real encoder, whose libraries it installs on Debian'
 	@echo 'make browser what needs headless Chromium, which it installs on Debian'
+	@echo 'make test-livekit the client of LiveKit against LiveKit $(LIVEKIT), which it builds'
 	@echo 'make race    the packages with concurrency under the race detector'
 	@echo 'make fuzz    every fuzz target for T=$(T)'
 	@echo 'make apidiff what changed in the API since the last tag'
@@ -40,7 +43,7 @@ help:
 	@echo 'make soak    24 simulated hours, and five minutes of chaos in real time'
 	@echo 'make proto   generate the code of the GBR interface; needs protoc'
 
-test: tidy vet lint cross unit compat browser race
+test: tidy vet lint cross unit compat codec browser test-livekit race
 
 tidy:
 	go mod tidy -diff
@@ -63,8 +66,14 @@ compat:
 apidiff:
 	.ci/apidiff $(BIN)/apidiff-$(APIDIFF)
 
+codec: $(BIN)/golangci-lint-$(GOLANGCI_LINT)
+	.ci/codec $<
+
 browser:
 	.ci/browser
+
+test-livekit: $(BIN)/livekit-server-$(LIVEKIT)
+	.ci/livekit $<
 
 race: $(BIN)/gotestsum-$(GOTESTSUM)
 	.ci/unit $< -race
@@ -93,3 +102,6 @@ $(BIN)/golangci-lint-$(GOLANGCI_LINT):
 
 $(BIN)/gotestsum-$(GOTESTSUM):
 	.ci/tool $@ gotest.tools/gotestsum@$(GOTESTSUM)
+
+$(BIN)/livekit-server-$(LIVEKIT):
+	.ci/tool $@ github.com/livekit/livekit-server/cmd/server@$(LIVEKIT)

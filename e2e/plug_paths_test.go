@@ -47,6 +47,29 @@ func TestPlugPathChange(t *testing.T) {
 	})
 }
 
+// An encoder that obeys frame budgets carries more than one that follows the rate,
+// on a radio that varies, and its packets are there as soon.
+func TestPlugFrameBudget(t *testing.T) {
+	type result struct{ rate, p50, p95 float64 }
+	got := map[bool]result{}
+	for _, budgets := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			c := newPlugCall(t, plugConfig{capacity: cell.SynthLTE(3, time.Minute), seed: 21})
+			c.add("video", streamConfig{budgets: budgets})
+			c.negotiate(nil)
+			time.Sleep(10 * time.Second)
+			from := len(c.got("video").delays)
+			rate := c.rate(40 * time.Second)
+			got[budgets] = result{rate, c.delay("video", from, 0.5), c.delay("video", from, 0.95)}
+			c.close()
+		})
+	}
+	t.Logf("rate %+v, budgets %+v", got[false], got[true])
+	within(t, "rate with budgets", got[true].rate/got[false].rate, 1.12, 0.1, "of that without")
+	within(t, "delay p50 with budgets", got[true].p50-got[false].p50, 2, 8, "ms more than without")
+	within(t, "delay p95 with budgets", got[true].p95-got[false].p95, 2, 20, "ms more than without")
+}
+
 // Feedback is lost, repeated (SRTCP takes the copies for replays), or two seconds
 // late. The estimator may be slow
 // then, but it neither runs away nor sticks, and it comes back.

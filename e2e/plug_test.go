@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -58,7 +59,7 @@ func TestPlugStreamsComeAndGo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.estimator.OnTargetBitrateChange(allocator.SetTarget)
+		allocator.Serve(c.estimator)
 		bps := func(name string) func() int {
 			return func() int {
 				c.mu.Lock()
@@ -170,49 +171,88 @@ func TestPlugPLI(t *testing.T) {
 	})
 }
 
-// Two PeerConnections of one phone share its uplink by weight, through the real
-// stack; when one is closed the other one takes over.
+// PeerConnections of one phone share its uplink by weight, through the real
+// stack, and leave as little of it unused as one does alone, with frames at any
+// phase to each other; when one is closed the others take over.
 func TestPlugUplinkIsShared(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		link := newPlugLink(t, cell.Config{Seed: 10, Capacity: cell.Constant(6_000_000)})
-		uplink := interceptor.NewUplink(modemOf(link))
-		open := func(weight float64, seed uint64) *plugCall {
-			c := newPlugCall(t, plugConfig{link: link, seed: seed, options: []interceptor.Option{interceptor.WithUplink(uplink, weight)}})
-			c.add("video", streamConfig{})
-			c.negotiate(nil)
-
-			return c
-		}
-		first := open(2, 11)
-		time.Sleep(12 * time.Second)
-		alone := first.rate(5 * time.Second)
-		second := open(1, 12)
-		time.Sleep(25 * time.Second)
-		a, b := first.got("video").bytes, second.got("video").bytes
-		from := len(first.got("video").delays)
-		time.Sleep(15 * time.Second)
-		firstRate := float64(first.got("video").bytes-a) * 8 / 15e6
-		secondRate := float64(second.got("video").bytes-b) * 8 / 15e6
-		delay := first.delay("video", from, 0.95)
-		mode := second.estimator.Target().Mode
-		first.close()
-		time.Sleep(10 * time.Second)
-		after := second.rate(5 * time.Second)
-		second.close()
-		if err := link.Close(); err != nil {
-			t.Error(err)
-		}
-		within(t, "alone", alone, 4.8, 0.8, "Mbit/s")
-		// Weights hold, but a third of the radio stays unused: each one's share of
-		// grants and queue is an estimate that its twin takes for the truth.
-		within(t, "both", firstRate+secondRate, 3.6, 0.9, "Mbit/s")
-		within(t, "one to the other", firstRate/secondRate, 2.3, 0.6, "")
-		within(t, "delay p95", delay, 85, 40, "ms")
-		within(t, "the other one alone", after, 4.6, 1, "Mbit/s")
-		if mode != gbr.Dual {
-			t.Errorf("the second one is %v", mode)
-		}
-	})
+	for name, c := range map[string]struct {
+		weights []float64
+		phase   time.Duration
+		need    int // of the last one, in bit/s; 0 for all it gets
+		falls   bool
+	}{
+		"two":                   {weights: []float64{2, 1}, phase: 7 * time.Millisecond},
+		"two at once":           {weights: []float64{1, 1}},
+		"two in turn":           {weights: []float64{1, 1}, phase: 17 * time.Millisecond},
+		"three":                 {weights: []float64{3, 2, 1}, phase: 12 * time.Millisecond},
+		"one that needs little": {weights: []float64{1, 1}, phase: 5 * time.Millisecond, need: 500_000},
+		"a radio that falls":    {weights: []float64{2, 1}, phase: 9 * time.Millisecond, falls: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				capacity, share := cell.Constant(6_000_000), 1.0
+				if c.falls {
+					capacity = cell.Steps(cell.Step{Bps: 6_000_000, For: 20 * time.Second}, cell.Step{Bps: 2_400_000, For: time.Hour})
+					share = 0.4
+				}
+				link := newPlugLink(t, cell.Config{Seed: 10, Capacity: capacity})
+				uplink := interceptor.NewUplink(modemOf(link))
+				var calls []*plugCall
+				for i, weight := range c.weights {
+					call := newPlugCall(t, plugConfig{
+						link: link, seed: uint64(11 + i), options: []interceptor.Option{interceptor.WithUplink(uplink, weight)},
+					})
+					s := streamConfig{}
+					if i == len(c.weights)-1 && c.need > 0 {
+						s.bps = func() int { return min(c.need, call.estimator.GetTargetBitrate()) }
+					}
+					time.Sleep(time.Until(call.start.Truncate(time.Second / 30)))
+					call.add("video", s)
+					call.negotiate(nil)
+					calls = append(calls, call)
+					time.Sleep(5 * time.Second)
+				}
+				time.Sleep(20 * time.Second)
+				before := make([]int64, len(calls))
+				from := make([]int, len(calls))
+				for i, call := range calls {
+					before[i], from[i] = call.got("video").bytes, len(call.got("video").delays)
+				}
+				const during = 15 * time.Second
+				time.Sleep(during)
+				rates, sum, weights := make([]float64, len(calls)), 0.0, 0.0
+				for i, call := range calls {
+					rates[i] = float64(call.got("video").bytes-before[i]) * 8 / during.Seconds() / 1e6
+					sum += rates[i]
+					weights += c.weights[i]
+				}
+				within(t, "together", sum/share, 5.5, 0.3, "Mbit/s")
+				for i, call := range calls {
+					switch {
+					case c.need == 0:
+						within(t, fmt.Sprintf("the %d. one's part of its weight's", i+1), rates[i]/sum/(c.weights[i]/weights), 1, 0.15, "")
+					case i == len(calls)-1:
+						within(t, "the one that needs little", rates[i], float64(c.need)/1e6, 0.05, "Mbit/s")
+					}
+					within(t, "delay p95", call.delay("video", from[i], 0.95), 55, 15, "ms")
+					if mode := call.estimator.Target().Mode; mode != gbr.Dual {
+						t.Errorf("the %d. one is %v", i+1, mode)
+					}
+				}
+				for _, call := range calls[1:] {
+					call.close()
+				}
+				time.Sleep(10 * time.Second)
+				alone := calls[0].rate(5 * time.Second)
+				calls[0].close()
+				if err := link.Close(); err != nil {
+					t.Error(err)
+				}
+				within(t, "the first one alone", alone/share, 5.4, 0.3, "Mbit/s")
+				t.Logf("%.2f together, %.2f, %.2f alone", sum, rates, alone)
+			})
+		})
+	}
 }
 
 // A call with everything in it may be closed at any point of its life.
@@ -259,7 +299,7 @@ func TestPlugSimulcast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.estimator.OnTargetBitrateChange(allocator.SetTarget)
+		allocator.Serve(c.estimator)
 		var tracks []*webrtc.TrackLocalStaticRTP
 		var sender *webrtc.RTPSender
 		for _, l := range layers {

@@ -61,6 +61,8 @@ type plugConfig struct {
 	wrongFEC  bool // registered on the wrong side
 	rfc8888   bool
 	reportInt time.Duration
+	// buffers are those of our factory, not Pion's.
+	buffers bool
 	// feedback says what becomes of a feedback packet: how many copies arrive,
 	// and how much later.
 	feedback func(at time.Duration) (copies int, delay time.Duration)
@@ -149,7 +151,11 @@ func newPlugCall(t testing.TB, cfg plugConfig) *plugCall {
 	if cfg.feedback != nil {
 		returning = &faultyFeedback{PacketConn: far, start: c.start, fate: cfg.feedback}
 	}
-	c.near = c.newPeer(c.link.Uplink(near), func(m *webrtc.MediaEngine, r *pion.Registry) error {
+	settings := webrtc.SettingEngine{}
+	if cfg.buffers {
+		settings.BufferFactory = factory.BufferFactory
+	}
+	c.near = c.newPeer(c.link.Uplink(near), settings, func(m *webrtc.MediaEngine, r *pion.Registry) error {
 		r.Add(factory)
 		fec := func() error {
 			if !cfg.fec {
@@ -178,7 +184,7 @@ func newPlugCall(t testing.TB, cfg plugConfig) *plugCall {
 
 		return webrtc.ConfigureNackWithOptions(m, r, nil)
 	})
-	c.far = c.newPeer(c.link.Downlink(returning), func(m *webrtc.MediaEngine, r *pion.Registry) error {
+	c.far = c.newPeer(c.link.Downlink(returning), webrtc.SettingEngine{}, func(m *webrtc.MediaEngine, r *pion.Registry) error {
 		if cfg.fec {
 			if err := webrtc.ConfigureFlexFEC03(118, m, r); err != nil {
 				return err
@@ -212,7 +218,7 @@ func newPlugCall(t testing.TB, cfg plugConfig) *plugCall {
 	return c
 }
 
-func (c *plugCall) newPeer(conn net.PacketConn, configure func(*webrtc.MediaEngine, *pion.Registry) error) *webrtc.PeerConnection {
+func (c *plugCall) newPeer(conn net.PacketConn, se webrtc.SettingEngine, configure func(*webrtc.MediaEngine, *pion.Registry) error) *webrtc.PeerConnection {
 	c.t.Helper()
 	m, r := &webrtc.MediaEngine{}, &pion.Registry{}
 	if err := m.RegisterDefaultCodecs(); err != nil {
@@ -224,7 +230,7 @@ func (c *plugCall) newPeer(conn net.PacketConn, configure func(*webrtc.MediaEngi
 	if err := configure(m, r); err != nil {
 		c.t.Fatal(err)
 	}
-	se := webrtc.SettingEngine{LoggerFactory: c.warnings}
+	se.LoggerFactory = c.warnings
 	mux := webrtc.NewICEUDPMux(nil, conn)
 	se.SetICEUDPMux(mux)
 	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
@@ -303,7 +309,9 @@ type streamConfig struct {
 	mime string
 	// bps is the stream's rate now, on the link.
 	bps func() int
-	fps int
+	// budgets lets it obey frame budgets where there are any.
+	budgets bool
+	fps     int
 	// first is the first RTP number.
 	first uint16
 	// burst is a frame of so many packets every burstEvery.
@@ -369,6 +377,11 @@ func (c *plugCall) add(name string, cfg streamConfig) *mediaStream {
 				continue
 			}
 			left := cfg.bps() / 8 / cfg.fps
+			if cfg.budgets {
+				if size, ok := c.estimator.FrameBudget(); ok {
+					left = size
+				}
+			}
 			if cfg.burst > 0 && time.Now().After(burst) {
 				burst = burst.Add(cfg.burstEvery)
 				left = cfg.burst * (cfg.size + 50)

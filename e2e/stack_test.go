@@ -37,6 +37,7 @@ type stackConfig struct {
 	seed        uint64
 	rfc8888     bool
 	noTelemetry bool
+	options     []interceptor.Option
 }
 
 func newStack(t testing.TB, cfg stackConfig) *stack {
@@ -62,7 +63,7 @@ func newStack(t testing.TB, cfg stackConfig) *stack {
 	s.call, err = peer.Dial(ctx, peer.Config{
 		Sender: link.Uplink(near), Receiver: link.Downlink(far), Seed: cfg.seed, RFC8888: cfg.rfc8888,
 		Estimator: func() (cc.BandwidthEstimator, error) {
-			e, err := interceptor.NewEstimator(interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000))
+			e, err := interceptor.NewEstimator(append(cfg.options, interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000))...)
 			s.estimator = e
 
 			return e, err

@@ -10,8 +10,9 @@ const (
 	// capacityReports bounds the reports that the base station has not read yet.
 	capacityReports = 64
 	// defaultLag is from a report on air to the first transmission that
-	// answers it, in TTIs, until the modem's side has learned it: LTE FDD.
-	defaultLag = 8
+	// answers it, in TTIs, until the modem's side has learned it: LTE FDD, and
+	// TDD of NR, one pattern of 5 ms or two of 2.5 ms.
+	defaultLag, defaultLagNR = 8, 5
 )
 
 // capacity measures what the radio carries: the grants of all TTIs, the empty
@@ -30,11 +31,13 @@ type capacity struct {
 	newest int64 // TTI in grants
 	done   int64 // newest TTI counted
 
+	pattern  pattern
 	reports  [capacityReports]twinReport // not yet answerable; at in TTIs
 	nReports int
 	belief   int64 // bytes that the base station knows to wait
 	lag      int64
 	memory   float64 // TTIs
+	share    float64 // of one TTI in a mean with that memory
 	mu       float64 // bytes per TTI, 0 while unknown
 	// quick is mu with a memory of quickMemory, variance that of single TTIs
 	// about mu: a quick mean that far below is a fall, not noise.
@@ -48,9 +51,11 @@ type capacity struct {
 }
 
 const (
-	quickMemory = 4
+	// quickShare is what one TTI has in a mean with that memory.
+	quickMemory, quickShare = 4, 0.22119921692859512
 	// fallSigmas is how unlikely a quick mean has to be to be believed at once.
-	// An exponential mean of memory m has the variance of 2 m samples' mean.
+	// The variance of an exponential mean, in which the newest sample has the share
+	// q, is that of one sample times q / (2 - q).
 	fallSigmas = 4
 )
 
@@ -107,33 +112,42 @@ func (c *capacity) count(to int64) {
 			c.nReports = copy(c.reports[:], c.reports[1:c.nReports])
 			c.belief = max(0, max(r.high, r.low)-c.between(r.at, m-1))
 		}
-		c.tti(int64(c.grants[m&(capacityRing-1)]))
+		c.tti(m, int64(c.grants[m&(capacityRing-1)]))
 	}
 	c.done = max(c.done, to)
 }
 
-// tti counts one.
-func (c *capacity) tti(granted int64) {
+// tti counts one, for itself and those before it in which the phone cannot send.
+func (c *capacity) tti(m, granted int64) {
 	if c.belief <= 0 {
 		return
 	}
+	c.pattern.on(m, granted > 0)
+	if granted == 0 && c.pattern.closed(m) {
+		return
+	}
+	span := float64(c.pattern.span(m))
 	all := granted >= c.belief // there was no more to grant
 	c.belief = max(0, c.belief-max(0, granted-blockHeader))
-	g := float64(granted)
+	g := float64(granted) / span
 	if all && g <= c.mu {
 		return
 	}
 	c.total++
 	if c.mu == 0 {
-		c.mu, c.quick, c.counted = g, g, 1
+		c.mu, c.quick, c.counted = g, g, span
 
 		return
 	}
-	c.counted++
-	a := max(1-math.Exp(-1/c.memory), 1/c.counted)
+	c.counted += span
+	a, q := c.share, quickShare
+	if span > 1 {
+		a, q = 1-math.Exp(-span/c.memory), 1-math.Exp(-span/quickMemory)
+	}
+	a = max(a, span/c.counted)
 	d := g - c.mu
-	c.quick += (1 - math.Exp(-1.0/quickMemory)) * (g - c.quick)
-	if fall := c.mu - c.quick; !c.noQuickFall && fall > 0.2*c.mu && fall*fall > fallSigmas*fallSigmas*c.variance/(2*quickMemory) {
+	c.quick += q * (g - c.quick)
+	if fall := c.mu - c.quick; !c.noQuickFall && fall > 0.2*c.mu && fall*fall > fallSigmas*fallSigmas*c.variance*q/(2-q) {
 		c.mu, c.counted = c.quick, quickMemory
 
 		return
@@ -151,4 +165,12 @@ func (c *capacity) atLeast(rate float64) {
 }
 
 // handover forgets what the old cell knew.
-func (c *capacity) handover() { c.belief, c.nReports = 0, 0 }
+func (c *capacity) handover() { c.belief, c.nReports, c.pattern = 0, 0, pattern{} }
+
+// restart forgets all but the rate: the next TTI is the first one of another
+// count.
+func (c *capacity) restart(tti int64) {
+	c.handover()
+	c.grants = [capacityRing]int32{}
+	c.newest, c.done = tti-1, tti-1
+}

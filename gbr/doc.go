@@ -45,6 +45,7 @@
 //	law.go        what the laws have in common
 //	grantlaw.go   Default: the figure above
 //	capacity.go   what the radio carries, from grants
+//	pattern.go    the TTIs in which the phone can send at all
 //	twin.go       the phone's queue, run again
 //	offset.go     how far the modem's clock is ahead of the sender's
 //	path.go       the queue behind the radio
@@ -57,7 +58,8 @@
 //	gain.go       that gain; inner.go its input, the averaged ratio
 //	published.go  the gains found in the public code of GBR-CC's authors
 //	outer.go      what is asked of an end-to-end loop
-//	config.go     algorithms and ingredients by name, constants with their reasons
+//	config.go     algorithms and ingredients, constants with their reasons
+//	ingredient.go the ingredients by name
 //	event.go      what is recorded: inputs and decisions
 //
 // # Behind the radio
@@ -85,9 +87,14 @@
 // and coming down from there for a second, as it sees the radio's falls later.
 //
 // Telemetry is on the local clock, as well as the link could translate it. What
-// that misses, -60 to 240 ms, is found by shifting what was sent against what
-// the reports say came in. Frames of equal size at equal distances fit with
-// every shift of that distance: then the least one is taken.
+// that misses, any time at all, is found in two steps. Nothing is told before it
+// was: the freshest telemetry of the last seconds tells the least that the modem's
+// clock is ahead. From there on, -60 to 240 ms, what was sent is shifted against
+// what the reports say came in. Frames of equal size at equal distances fit with
+// every shift of that distance: then the least one is taken. When it fits no more,
+// or the least jumps, all begins anew, and the outer loop is alone meanwhile; for
+// twice as long each time. Silence counts as no grants only while the link is
+// alive. Who has steered only briefly gives back the rate that it took over.
 //
 // # Deviations
 //

@@ -78,10 +78,14 @@ type Estimator struct {
 	last     time.Time // newest now: time never goes backwards
 	aliveAt  time.Time // last sign of life of the telemetry, zero before
 	out      output    // clamped
+	told     output    // to the recorder
 	stats    Stats
 	one      [1]Sample // of OnSample
 	batch    Telemetry // in use
 	noProbes bool
+	// learned is what Default knew when another algorithm took over.
+	learned   *grantLaw
+	learnedAt time.Time
 }
 
 // NewEstimator returns an estimator over outer, whose bounds and start rate
@@ -95,16 +99,9 @@ func NewEstimator(outer Outer, cfg Config) (*Estimator, error) {
 		return nil, fmt.Errorf("%w: no outer loop", ErrConfig)
 	}
 	e := &Estimator{}
-	e.shared = shared{cfg: cfg, outer: outer, inner: inner{cfg: cfg}, stats: &e.stats, gain: 1}
-	switch cfg.Algorithm {
-	case Seed, SeedQoE, SeedMin:
-		e.law = &gainLaw{shared: &e.shared}
-	case PublishedRTC, PublishedBulk:
-		e.law = &publishedLaw{shared: &e.shared}
-	case Default:
-		if e.law, err = newGrantLaw(&e.shared); err != nil {
-			return nil, err
-		}
+	e.shared = shared{cfg: cfg, outer: outer, inner: inner{cfg: cfg}, stats: &e.stats, gain: 1, share: 1}
+	if e.law, err = e.newLaw(); err != nil {
+		return nil, err
 	}
 	e.out = output{rate: cfg.StartBps, encoder: cfg.StartBps, pacing: outer.Estimate().PacingBps, gain: 1}
 
@@ -118,6 +115,34 @@ func (e *Estimator) OnPacketSent(now time.Time, p gcc.SentPacket) {
 		e.record(now, PacketSentEvent{p})
 	}
 	e.law.onSent(now, p)
+}
+
+// OnOthersSent tells of a packet that another sender of the same phone put into
+// its queue at p.At: of another PeerConnection of this host, or one of this that
+// no feedback tells of. Telemetry speaks of the whole queue, so whoever is told of
+// all that enters it sees when its own packets leave. p.Seq means nothing.
+func (e *Estimator) OnOthersSent(now time.Time, p gcc.SentPacket) {
+	now = e.advance(now)
+	if e.cfg.Recorder != nil {
+		e.record(now, OthersSentEvent{p})
+	}
+	if l, ok := e.law.(*grantLaw); ok {
+		l.onOthersSent(now, p)
+	}
+}
+
+// SetShare sets which part of the radio is this estimator's, above 0 and at most
+// 1, the default: telemetry and OnOthersSent tell of the whole queue. Only Default
+// knows of it; the other algorithms steer by samples, which the caller can divide.
+func (e *Estimator) SetShare(now time.Time, share float64) {
+	if share == e.share || !(share > 0) || share > 1 {
+		return
+	}
+	now = e.advance(now)
+	if e.cfg.Recorder != nil {
+		e.record(now, ShareEvent{share})
+	}
+	e.share = share
 }
 
 // OnFeedback takes in a receiver report.
@@ -206,8 +231,18 @@ func (e *Estimator) FrameBudget(now time.Time) (bytes int, ok bool) {
 	}
 	now = e.advance(now)
 	e.updateMode(now)
+	bytes, ok = l.frameBudget(now, e.mode)
+	if e.cfg.Recorder != nil {
+		e.record(now, FrameBudgetEvent{bytes, ok})
+	}
 
-	return l.frameBudget(now, e.mode)
+	return bytes, ok
+}
+
+// Rates is the part of Target that changes all the time: the encoder's and the
+// pacer's rate in bit/s, and who steers.
+func (e *Estimator) Rates() (bitrateBps, pacingBps int, mode Mode) {
+	return e.out.encoder, e.out.pacing, e.mode
 }
 
 // Target returns the present outputs.
@@ -238,6 +273,18 @@ func (e *Estimator) NextProbe() (gcc.ProbeCluster, bool) {
 	}
 
 	return gcc.ProbeCluster{}, false
+}
+
+// SetNeed tells the outer loop the highest rate that the application can use, in
+// bit/s, 0 for unknown: it then does not probe for more than about that, and
+// probes at once when an application that sends less than it may can use more. An
+// outer loop without SetNeed ignores it.
+func (e *Estimator) SetNeed(now time.Time, bitrateBps int) {
+	if o, ok := e.outer.(interface {
+		SetNeed(now time.Time, bitrateBps int)
+	}); ok {
+		o.SetNeed(now, bitrateBps)
+	}
 }
 
 // steerProbes lets the outer loop probe while it is the one to grow.
@@ -288,4 +335,11 @@ func (e *Estimator) publish() {
 	o.rate, o.encoder = e.clamp(o.rate), e.clamp(o.encoder)
 	o.pacing = max(e.cfg.MinBps, o.pacing)
 	e.out = o
+	if e.cfg.Recorder != nil && (differs(o.encoder, e.told.encoder) || differs(o.rate, e.told.rate) || differs(o.pacing, e.told.pacing)) {
+		e.told = o
+		e.record(e.last, TargetEvent{o.encoder, o.pacing, o.rate})
+	}
 }
+
+// differs tells whether a rate is another one to whoever reads a log.
+func differs(a, b int) bool { return max(a-b, b-a) > b/100 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// The first three events are the inputs: enough to run a recorded call through
+// The first five events are the inputs: enough to run a recorded call through
 // changed code. What they point to is the caller's and may change afterwards.
 
 // PacketSentEvent is a packet that left.
@@ -18,6 +18,23 @@ type PacketSentEvent struct {
 
 // EventName implements gcc.Event.
 func (PacketSentEvent) EventName() string { return "gbr:packet_sent" }
+
+// OthersSentEvent is a packet of another sender that left, see
+// [Estimator.OnOthersSent].
+type OthersSentEvent struct {
+	Packet gcc.SentPacket `json:"packet"`
+}
+
+// EventName implements gcc.Event.
+func (OthersSentEvent) EventName() string { return "gbr:others_sent" }
+
+// ShareEvent is a new share, see [Estimator.SetShare].
+type ShareEvent struct {
+	Share float64 `json:"share"`
+}
+
+// EventName implements gcc.Event.
+func (ShareEvent) EventName() string { return "gbr:share" }
 
 // FeedbackEvent is one receiver report.
 type FeedbackEvent struct {
@@ -57,6 +74,26 @@ type ModeEvent struct {
 
 // EventName implements gcc.Event.
 func (ModeEvent) EventName() string { return "gbr:mode_changed" }
+
+// TargetEvent is what came of it all: what encoder and pacer are told. One comes
+// with every change of a rate by a hundredth.
+type TargetEvent struct {
+	BitrateBps int `json:"bitrate_bps"`
+	PacingBps  int `json:"pacing_bps"`
+	RateBps    int `json:"rate_bps"`
+}
+
+// EventName implements gcc.Event.
+func (TargetEvent) EventName() string { return "gbr:target" }
+
+// FrameBudgetEvent is a frame budget that was asked for.
+type FrameBudgetEvent struct {
+	Bytes int  `json:"bytes"`
+	OK    bool `json:"ok"`
+}
+
+// EventName implements gcc.Event.
+func (FrameBudgetEvent) EventName() string { return "gbr:frame_budget" }
 
 // CutEvent is a cut by the outer loop.
 type CutEvent struct {

@@ -17,6 +17,15 @@ const (
 	// batchEvents bounds what one batch of telemetry may bring; more is a source
 	// that is not right.
 	batchEvents = 1024
+	// silenceEnds is how long after the last batch silence still tells that nothing
+	// was granted.
+	silenceEnds = 25 * time.Millisecond
+	// leastShare is the least of the radio's rate that is thought to be ours.
+	leastShare = 0.4
+	// brief is how long we may have steered for the rate before to be as good.
+	brief = 2 * time.Second
+	// clockFound is how long it may take to find out that the clock is wrong.
+	clockFound = 5 * time.Second
 	// fasterFrames in a row do not beat the radio's rate by chance.
 	fasterFrames = 8
 )
@@ -31,7 +40,7 @@ type grantLaw struct {
 	begun bool
 
 	// held are results whose packets the twin has not seen leave.
-	held     [held]heldResult
+	held     []heldResult // a ring, its length a power of two
 	heldFrom int64
 	heldTo   int64
 	ready    []gcc.PacketResult
@@ -39,8 +48,10 @@ type grantLaw struct {
 	reports  []twinReport
 
 	// grantAge and reportAge are how old the oldest of a batch were lately, in
-	// µs: what has not been told by then was not there.
+	// µs, if the freshest ever were told at once: what has not been told by then
+	// was not there.
 	grantAge, reportAge ageFilter
+	batchAt             time.Time // of the newest batch, an empty one too
 	config              RadioConfig
 
 	samples   gainLaw   // for telemetry that has no grants of TTIs
@@ -54,6 +65,8 @@ type grantLaw struct {
 	grownAt   time.Time
 	wasActive bool
 	activeAt  time.Time // first
+	took      float64   // the outer loop's rate when we began to steer
+	tookAt    time.Time // and when that was
 	glideFrom float64
 	glideAt   time.Time
 	// offered is what FrameBudget gave and was not seen to leave yet.
@@ -66,10 +79,14 @@ type grantLaw struct {
 	sentAt    time.Time
 	frame     frame // the one before, until it has left
 	frameFrom int64 // the newest one's first packet, as the twin counts
+	frameTo   int64 // after its last one so far
 	counted   int64 // TTIs counted when it began
 	faster    int   // frames in a row faster than mu
 	slowest   float64
 	frames    int64
+	// others is what would wait of other senders' bytes if there were no other.
+	others   float64
+	othersAt time.Time
 }
 
 // heldResult is a result and when it was told.
@@ -84,10 +101,9 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
-	l.cap = capacity{lag: defaultLag, memory: s.cfg.CapacityMemory, noQuickFall: s.cfg.Without.Has(QuickFall)}
-	l.ready = make([]gcc.PacketResult, 0, 256)
-	l.grants = make([]twinGrant, 0, 64)
-	l.reports = make([]twinReport, 0, 64)
+	memory := s.cfg.CapacityMemory
+	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
+	l.twin.turn = defaultLag
 
 	return l, nil
 }
@@ -103,13 +119,32 @@ func (l *grantLaw) us(now time.Time) int64 {
 func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	l.outer.OnPacketSent(now, p)
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
-		l.frame = frame{l.frameFrom, l.twin.tail, l.counted}
+		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
 		l.frames++
 	}
 	l.twin.onSent(p.Seq, l.us(now), p.Size)
+	l.frameTo = l.twin.tail
 	l.sentAt = now
 	l.offered = max(0, l.offered-float64(p.Size))
+}
+
+func (l *grantLaw) onOthersSent(now time.Time, p gcc.SentPacket) {
+	l.others = l.othersLeft(now) + float64(min(max(p.Size, 0), maxPacket))
+	l.othersAt = now
+	l.twin.onOthersSent(l.us(p.At), p.Size)
+}
+
+// othersLeft is the part of the queue that is the others' by right, in bytes: of
+// frames that are under way, not what stands there all the time. Who would give
+// way to these gets less the sooner its frames come after the others'.
+func (l *grantLaw) othersLeft(now time.Time) float64 {
+	if l.others == 0 {
+		return 0
+	}
+	left := l.others - l.cap.mu*float64(now.Sub(l.othersAt))/1e6
+
+	return max(0, min(left, (1-l.share)*l.cap.mu*float64(l.cfg.FrameInterval)/1e6))
 }
 
 // frame is a burst of packets, from one of the twin's to before another.
@@ -128,16 +163,16 @@ func (l *grantLaw) whole() {
 		return
 	}
 	l.frame = frame{}
-	if l.twin.tail-f.from >= twinPackets {
+	if l.twin.tail-f.from >= int64(len(l.twin.packets)) {
 		return
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
 	// The first grant that knew of it came a lag after it.
-	took := last.left - l.twin.offset - first.sentAt - l.lagUs()*3/4
+	took := last.sentAt + int64(last.left) - l.twin.offset - first.sentAt - l.lagUs()*3/4
 	if took < 1000 || took > 200_000 {
 		return
 	}
-	rate := float64(last.before+int64(last.size)-first.before) * 1000 / float64(took)
+	rate := float64(last.before-first.before+uint32(last.size)) * 1000 / float64(took)
 	switch {
 	case l.cap.total == f.counted:
 		l.cap.atLeast(rate)
@@ -167,12 +202,13 @@ func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
 // trusted tells whether the modem's word is to be steered by.
 func (l *grantLaw) trusted() bool {
 	// What comes later than results are held for cannot correct them.
-	inTime := l.grantAge.v < float64(l.cfg.HoldDelay.Microseconds())
+	inTime := l.grantAge.v+float64(l.twin.offset-l.twin.clock.least*1000) < float64(l.cfg.HoldDelay.Microseconds())
 
 	return inTime && l.twin.clock.known() && l.cap.mu > 0 && (l.cfg.Without.Has(CrossCheck) || !l.check.bad)
 }
 
 func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
+	l.batchAt = now
 	if len(t.Grants) > 0 {
 		l.grantsAt = now
 	}
@@ -189,21 +225,38 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if t.Config != nil {
 		l.configure(*t.Config)
 	}
-	us := l.us(now) + l.twin.offset
+	if len(t.Grants) == 0 && len(t.Reports) == 0 {
+		l.count(now, l.cap.done, math.MinInt64, l.late(now))
+		l.whole()
+		l.release(now)
+
+		return
+	}
+	if at, ok := newestStamp(t); ok && l.twin.clock.heard(l.us(now), l.us(at)) {
+		l.restart(now)
+	}
+	us := l.us(now) + l.twin.clock.least*1000 // of the freshest that there can be
 	l.grants, l.reports = l.grants[:0], l.reports[:0]
-	known := l.cap.done
+	known, open := l.cap.done, int64(0)
+	if l.config.RAT == RATNR {
+		open = 1 // more slots of the newest ms may follow
+	}
 	for _, g := range t.Grants[:min(len(t.Grants), batchEvents)] {
-		if at := l.us(g.At); g.Bytes > 0 && l.plausible(us, at) {
+		switch at := l.us(g.At); {
+		case !l.plausible(us, at):
+		case g.Bytes == 0:
+			l.twin.onRepeat(nearTTI(at))
+		case g.Bytes > 0:
 			l.grants = append(l.grants, twinGrant{at, int32(min(g.Bytes, 1<<20))})
-			known = max(known, nearTTI(at))
+			known = max(known, nearTTI(at)-open)
 		}
 	}
 	knownReports := int64(math.MinInt64)
 	for _, r := range t.Reports[:min(len(t.Reports), batchEvents)] {
 		if at := l.us(r.At); r.Low >= 0 && l.plausible(us, at) {
 			l.reports = append(l.reports, twinReport{at, int64(min(r.Low, 1<<30)), int64(min(r.High, 1<<30))})
-			knownReports = max(knownReports, nearTTI(at))
-			known = max(known, nearTTI(at))
+			knownReports = max(knownReports, nearTTI(at)-open)
+			known = max(known, nearTTI(at)-open)
 		}
 	}
 	if len(l.grants) > 0 {
@@ -212,7 +265,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if len(l.reports) > 0 {
 		l.reportAge.add(now, us-l.reports[0].at)
 	}
-	late := l.reportAge.get(now) > 40_000
+	late := l.late(now)
 	if late && len(l.grants) > 0 {
 		// Reports come too late to tell what the base station knows: what has
 		// been in the twin for a lag and a period it does.
@@ -222,7 +275,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.twin.onBatch(l.grants, l.reports)
 	if l.twin.clock.jumped {
 		l.twin.clock.jumped = false
-		l.path.reset()
+		l.misled(now)
 		if l.cfg.Recorder != nil {
 			l.cfg.Recorder.Record(now, OffsetEvent{int64(l.twin.clock.best / 1000), l.twin.clock.fit})
 		}
@@ -232,15 +285,69 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	}
 	if !late {
 		for i := range l.reports {
-			l.cap.onReport(nearTTI(l.reports[i].at), &l.reports[i])
+			r := l.reports[i]
+			tti := nearTTI(r.at)
+			for _, g := range l.grants { // of a later slot of the same TTI
+				if g.at > r.at && nearTTI(g.at) == tti {
+					r.low = max(0, r.low-int64(g.bytes))
+					if r.high >= 0 {
+						r.high = max(0, r.high-int64(g.bytes))
+					}
+				}
+			}
+			l.cap.onReport(tti, &r)
 		}
 	}
 	l.count(now, known, knownReports, late)
+	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
 	for _, g := range l.grants {
 		l.check.granted += float64(g.bytes)
 	}
 	l.release(now)
+}
+
+// newestStamp is the newest time in a batch.
+func newestStamp(t *Telemetry) (at time.Time, ok bool) {
+	for i := range t.Grants {
+		if g := t.Grants[i].At; !ok || g.After(at) {
+			at, ok = g, true
+		}
+	}
+	for i := range t.Reports {
+		if r := t.Reports[i].At; !ok || r.After(at) {
+			at, ok = r, true
+		}
+	}
+
+	return at, ok
+}
+
+// restart goes on with another clock of the modem.
+func (l *grantLaw) restart(now time.Time) {
+	l.twin.restart()
+	l.cap.restart(nearTTI(l.us(now) + l.twin.offset - 1_000_000))
+	l.misled(now)
+	l.frame = frame{}
+	l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
+}
+
+// misled forgets what was seen behind the radio by a wrong clock.
+func (l *grantLaw) misled(now time.Time) {
+	l.path.reset()
+	if now.Sub(l.ceiling.at) < clockFound {
+		l.ceiling = ceiling{}
+	}
+}
+
+// age is how old the oldest of a batch were lately, in µs.
+func (l *grantLaw) age(now time.Time, f *ageFilter) int64 {
+	return max(0, f.get(now)+l.twin.offset-l.twin.clock.least*1000)
+}
+
+// late tells that reports come too late to know what the base station knows.
+func (l *grantLaw) late(now time.Time) bool {
+	return l.reportAge.any && l.age(now, &l.reportAge) > 40_000
 }
 
 func (l *grantLaw) plausible(now, at int64) bool { return at > now-3_000_000 && at < now+1_000_000 }
@@ -249,7 +356,12 @@ func (l *grantLaw) lagUs() int64 { return l.cap.lag * 1000 }
 
 // count lets the capacity go through the TTIs that are known.
 func (l *grantLaw) count(now time.Time, known, knownReports int64, late bool) {
-	us := l.us(now) + l.twin.offset
+	// Silence is a word only while the link is alive: in an outage of the radio
+	// there is a sample at least every 20 ms.
+	if end := l.batchAt.Add(silenceEnds); now.After(end) {
+		now = end
+	}
+	us := l.us(now) + l.twin.clock.least*1000
 	if l.grantAge.any {
 		known = max(known, nearTTI(us-l.grantAge.get(now)-2000))
 	}
@@ -264,9 +376,12 @@ func (l *grantLaw) configure(c RadioConfig) {
 	if c.PCI != l.config.PCI && l.config.PCI > 0 && c.PCI > 0 {
 		l.cap.handover()
 	}
-	if lag := c.Lag.Milliseconds(); lag > 0 && lag <= 60 {
-		l.cap.lag = lag
+	switch lag := c.Lag.Milliseconds(); {
+	case lag > 0 && lag <= 60:
+		l.cap.lag, l.twin.turn = lag, lag // both by way of the scheduler
 		l.path.slack = max(0, c.Lag-pathLag) * 3 / 2
+	case c.Lag == 0 && c.RAT == RATNR && l.cap.lag == defaultLag:
+		l.cap.lag, l.twin.turn = defaultLagNR, defaultLagNR
 	}
 	l.config = c
 }
@@ -301,14 +416,29 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		if !fb.Packets[i].Received {
 			continue
 		}
-		if l.heldTo-l.heldFrom == held {
-			l.heldFrom++
-		}
-		l.held[l.heldTo&(held-1)] = heldResult{fb.Packets[i], now}
-		l.heldTo++
+		l.hold(heldResult{fb.Packets[i], now})
 	}
 	l.release(now)
 	l.steer(now, before, mode)
+}
+
+func (l *grantLaw) heldAt(i int64) *heldResult { return &l.held[i&int64(len(l.held)-1)] }
+
+// hold keeps one more; the oldest gives way to the last one that there is room for.
+func (l *grantLaw) hold(r heldResult) {
+	if n := int64(len(l.held)); l.heldTo-l.heldFrom == n {
+		if n == held {
+			l.heldFrom++
+		} else {
+			grown := make([]heldResult, max(32, 2*n))
+			for i := l.heldFrom; i < l.heldTo; i++ {
+				grown[i&int64(len(grown)-1)] = *l.heldAt(i)
+			}
+			l.held = grown
+		}
+	}
+	*l.heldAt(l.heldTo) = r
+	l.heldTo++
 }
 
 // release hands those held results to the detector whose packets have left the
@@ -319,7 +449,7 @@ func (l *grantLaw) release(now time.Time) {
 	}
 	l.ready = l.ready[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		h := &l.held[l.heldFrom&(held-1)]
+		h := l.heldAt(l.heldFrom)
 		r := h.PacketResult
 		d, ok, gone := l.twin.radioDelay(r.Seq)
 		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
@@ -356,7 +486,7 @@ func (l *grantLaw) flush(now time.Time) {
 	}
 	l.ready = l.ready[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
-		l.ready = append(l.ready, l.held[l.heldFrom&(held-1)].PacketResult)
+		l.ready = append(l.ready, l.heldAt(l.heldFrom).PacketResult)
 	}
 	feedDelay(l.outer, now, l.ready)
 }
@@ -416,7 +546,7 @@ func (l *grantLaw) onTimeout(now time.Time, mode Mode) {
 	before := l.outer.Estimate()
 	l.outer.OnTimeout(now)
 	if mode == Dual {
-		l.count(now, l.cap.done, math.MinInt64, l.reportAge.get(now) > 40_000)
+		l.count(now, l.cap.done, math.MinInt64, l.late(now))
 		l.release(now)
 	}
 	l.steer(now, before, mode)
@@ -433,7 +563,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if l.activeAt.IsZero() {
 		l.activeAt = now
 	}
-	l.wasActive = true
+	l.take(now, l.outer.Estimate().BitrateBps)
 	dt := min(max(now.Sub(l.grownAt), 0), 200*time.Millisecond).Seconds()
 	l.grownAt = now
 	est := l.outer.Estimate()
@@ -469,16 +599,33 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	}
 }
 
+// take begins to steer at the outer loop's rate.
+func (l *grantLaw) take(now time.Time, bps int) {
+	if !l.wasActive {
+		l.wasActive, l.took, l.tookAt = true, float64(bps), now
+	}
+}
+
 // handOver leaves the outer loop alone. It goes on from where we are, and comes
 // down from there for a while: it will take longer to see the radio's falls, so
-// it must not be that near to its capacity.
+// it must not be that near to its capacity. Who has steered only briefly has not
+// brought it there, and gives back what it took over.
 func (l *grantLaw) handOver(now time.Time) {
 	est := l.outer.Estimate()
 	if l.wasActive {
 		l.wasActive = false
 		mu := l.cap.mu * 8000
-		from := min(float64(est.BitrateBps), max(l.inner, 0.5*mu))
-		l.glideFrom, l.glideAt = from, now
+		from := min(float64(est.BitrateBps), max(l.inner, 0.5*mu*l.share))
+		if acked := 0.85 * float64(est.AckedBps); from < acked {
+			// Whatever made us believe less, that much has just arrived.
+			from = acked
+			l.outer.SetEstimate(now, l.clamp(int(max(from, float64(est.BitrateBps)))))
+			est = l.outer.Estimate()
+		}
+		if now.Sub(l.tookAt) > brief {
+			l.took = 0
+		}
+		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
 		l.path.reset()
 	}
@@ -486,7 +633,7 @@ func (l *grantLaw) handOver(now time.Time) {
 		return
 	}
 	t := now.Sub(l.glideAt).Seconds() / l.cfg.Glide.Seconds()
-	to := l.glideFrom * (1 - (1-l.cfg.GlideTo)*min(t, 1))
+	to := max(l.glideFrom*(1-(1-l.cfg.GlideTo)*min(t, 1)), min(l.took, l.glideFrom))
 	if est.BitrateBps > int(to) {
 		l.outer.SetEstimate(now, l.clamp(int(to)))
 	}
@@ -506,7 +653,7 @@ func (l *grantLaw) queue(now time.Time) float64 {
 	old := float64(l.twin.live.backlog+l.twin.waiting()) - recent
 	unknown := us + l.twin.offset - l.twin.live.at
 	if l.grantAge.any {
-		unknown = min(unknown, l.grantAge.get(now))
+		unknown = min(unknown, l.age(now, &l.grantAge))
 	}
 	if l.cfg.Without.Has(Prediction) {
 		unknown = 0
@@ -524,6 +671,12 @@ func (l *grantLaw) active(mode Mode) bool {
 
 func (l *grantLaw) grows(now time.Time, mode Mode) bool {
 	return l.active(mode) || l.onlySamples(now, mode) && l.steers(now)
+}
+
+// ours is what the radio carries less what other apps have of it, in bytes per ms.
+// Whoever tells of more than there is seems to have such apps.
+func (l *grantLaw) ours() float64 {
+	return max(leastShare*l.cap.mu, l.cap.mu-l.twin.rate*1000)
 }
 
 // frameBudget: see Estimator.FrameBudget.
@@ -544,7 +697,8 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	}
 	l.offeredAt = now
 	frame := float64(l.interval) / 1e6 // ms
-	b := l.cap.mu*(frame*l.cfg.FrameSafety+float64(l.cfg.FrameStanding)/1e6) - l.queue(now)
+	all := l.ours() * (frame*l.cfg.FrameSafety + float64(l.cfg.FrameStanding)/1e6)
+	b := l.share * (all - max(0, l.queue(now)-l.othersLeft(now)))
 	b = max(0, min(b, float64(l.outerRate())/8000*frame)-l.offered)
 	l.offered += b
 
@@ -564,7 +718,7 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 
 		return o
 	}
-	l.wasActive = true
+	l.take(now, est.BitrateBps)
 	if mode == Dual {
 		l.inner = l.rateNow(now)
 	}
@@ -597,17 +751,18 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 func (l *grantLaw) rateNow(now time.Time) float64 {
 	frame := float64(l.cfg.FrameInterval) / 1e6
 	next := max(0, min(frame, float64(l.frameAt.Add(l.cfg.FrameInterval).Sub(now))/1e6))
-	left := max(0, l.queue(now)-l.cap.mu*next)
+	mu := l.ours()
+	left := max(0, l.queue(now)-max(mu*next, l.othersLeft(now)))
 	// While a frame leaves, what is still to leave of it is not known.
 	if l.sending(now) {
 		left = max(left, l.left)
 	}
 	l.left = left
-	tau := left / max(l.cap.mu, 1)
+	tau := left / max(mu, 1)
 	standing := float64(l.cfg.Standing) / 1e6
 	share := l.cfg.Safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
 
-	return max(float64(l.cfg.MinBps), l.cap.mu*8000*max(0.1, share))
+	return max(float64(l.cfg.MinBps), mu*8000*l.share*max(0.1, share))
 }
 
 // sending tells whether a frame seems to be leaving the pacer.

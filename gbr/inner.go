@@ -24,8 +24,10 @@ type inner struct {
 	ratioAt time.Time // when the last ratio was taken in, zero before
 	// lastAt is the newest sample's own time, by radio: those of EN-DC do not
 	// come in one order.
-	lastAt [RATNR + 1]time.Time
-	window time.Duration
+	lastAt  [RATNR + 1]time.Time
+	window  time.Duration
+	curve   curve // for windows of curveOf
+	curveOf time.Duration
 }
 
 // verdict is what the inner loop made of a sample.
@@ -90,7 +92,11 @@ func (in *inner) onSample(now time.Time, s Sample) (float64, verdict) {
 	in.ratioAt = now
 	in.window = s.Window
 
-	return Gain(in.params(s.Window), in.ratio), verdictUsed
+	if in.curveOf != s.Window {
+		in.curve, in.curveOf = newCurve(in.params(s.Window)), s.Window
+	}
+
+	return in.curve.gain(in.ratio), verdictUsed
 }
 
 // params expresses the target delay as ratios for a window of length w, since

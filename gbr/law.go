@@ -38,6 +38,7 @@ type shared struct {
 	stats *Stats
 	gain  float64
 	age   time.Duration
+	share float64 // of the radio, see Estimator.SetShare
 }
 
 func (s *shared) clamp(bps int) int { return max(s.cfg.MinBps, min(s.cfg.MaxBps, bps)) }

@@ -26,6 +26,9 @@ func (l *gainLaw) onTelemetry(now time.Time, t *Telemetry) {
 			continue
 		}
 		l.gain = g
+		if g == 1 && l.cfg.Algorithm != SeedMin {
+			continue
+		}
 		est := l.outer.Estimate()
 		if l.cfg.Algorithm == SeedMin {
 			if l.own == 0 {

@@ -15,8 +15,8 @@ import (
 type Telemetry struct {
 	// Samples are finished windows, the inner loop's input.
 	Samples []Sample
-	// Grants are the first transmissions of single TTIs, Reports the BSRs as
-	// sent: the events that samples are made from.
+	// Grants are the transmissions of single TTIs, Reports the BSRs as sent: the
+	// events that samples are made from.
 	Grants  []Grant
 	Reports []Report
 	// Config is set when it is first known and when it changes.
@@ -88,8 +88,9 @@ func (s Sample) Ratio() (ratio float64, ok bool) {
 // Idle tells whether the phone reported an empty queue.
 func (s Sample) Idle() bool { return s.Reported <= 0 }
 
-// Grant is the first-transmission bytes of one TTI on one carrier. The slots of
-// NR that lie in one ms have the same At.
+// Grant is the first-transmission bytes of one TTI on one carrier, of NR one
+// slot: At is when it begins. Without bytes, what had been sent before was sent
+// again (HARQ): what came after it waited for that.
 type Grant struct {
 	At    time.Time
 	Bytes int
@@ -98,7 +99,9 @@ type Grant struct {
 }
 
 // Report is one BSR as sent to the base station, or the modem's own count of its
-// queue where it tells no BSRs: the queue was within [Low, High] bytes. High is -1 when the table's last bin has no upper edge.
+// queue where it tells no BSRs: the queue was within [Low, High] bytes after the
+// TTI or slot that begins at At. High is -1 when the table's last bin has no upper
+// edge.
 type Report struct {
 	At        time.Time
 	Low, High int

@@ -2,12 +2,17 @@
 
 package gbr
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// twinPackets bounds the packets that the twin remembers, a power of two:
-	// 1.3 s at 18 Mbit/s in packets of 1200 bytes, 10 s at 2 Mbit/s.
+	// 1.3 s at 18 Mbit/s in packets of 1200 bytes. Slower senders take less memory,
+	// for twinMemory at least.
 	twinPackets = 2048
+	twinMemory  = 2_000_000 // µs
 	// twinGrants bounds the grants since the last report.
 	twinGrants = 1024
 	// blockHeader is what a transport block spends on RLC (3) and MAC (2)
@@ -17,8 +22,14 @@ const (
 	// twinSlack is how far a packet's entry into the phone may be off: the
 	// offset is known to a millisecond or two, and a pacer's clock ticks.
 	twinSlack = 3_000 // µs
+	// rateMemory is over what time, in µs, the rate of other apps is averaged.
+	rateMemory = 1_000_000
 	// maxPacket bounds what is believed of a packet's size.
 	maxPacket = 1 << 17
+	// repeatRing is the TTIs of which retransmissions are remembered, a power of two,
+	// repeatSpan how long after a block the last of its retransmissions may be: three
+	// of 8 ms (TS 36.321 5.4.2), and some more.
+	repeatRing, repeatSpan = 256, 32
 	// leftAfter is from the beginning of a TTI to the end of its transmission.
 	leftAfter = 1_000 // µs
 )
@@ -26,7 +37,8 @@ const (
 // twin runs the phone's queue again: packets in as the sender sent them, grants
 // out as the modem told of them. Each report sets it right: what the phone has
 // and the twin does not know of are other apps' bytes and headers, what the twin
-// has too much of has left.
+// has too much of has left. At the rate at which the former were seen lately, more
+// are put in until the next report.
 //
 //	sent:     p1 p2 p3 . . p4 p5                (own clock)
 //	grants:       g  g  .  g  g  .  g           (modem's clock, less the offset)
@@ -41,32 +53,45 @@ const (
 // Times are µs. What was sent enters at its time plus the offset, so that all
 // happens on the modem's clock.
 type twin struct {
-	packets [twinPackets]twinPacket
-	tail    int64 // index of the next packet sent; the ring holds the last ones
-	total   int64 // bytes sent
+	packets []twinPacket // a ring, its length a power of two
+	tail    int64        // index of the next packet sent; the ring holds the last ones
+	total   int64        // bytes sent
+	from    int64        // index of the first packet sent since the present clock began
 	// clock finds what the modem's clock is ahead of the sender's; offset is
 	// what is used.
 	clock  offset
 	offset int64
 
-	grants  [twinGrants]twinGrant // ascending; those since the checkpoint
+	// repeats are the TTIs in which something was sent again, by TTI; turn is how
+	// many TTIs after it failed.
+	repeats      [repeatRing]int64
+	newestRepeat int64
+	turn         int64
+
+	grants  []twinGrant // ascending; those since the checkpoint
 	nGrants int
 
 	checkpoint, live twinState
 	// reported is the last report's upper edge, reportedAt its time; 0 before.
 	reported   int64
 	reportedAt int64
+	synced     bool  // there was one
 	granted    int64 // of the grants that were moved into the checkpoint since
 	// extra is what reports showed that the twin did not know: other apps and
 	// headers, in bytes since the start, less what it had too much of.
 	extra int64
+	// rate is at which there are more of those while something waits, in bytes per
+	// µs: a report's bins are too wide to show them as they come.
+	rate float64
 }
 
 type twinPacket struct {
-	seq    int64
-	sentAt int64 // sender's clock
-	left   int64 // modem's clock; 0 while not known
-	before int64 // bytes sent before it
+	// key is twice the number, and one more than that of the packet before for
+	// one that has none.
+	key    int64
+	sentAt int64  // sender's clock
+	before uint32 // bytes sent before it, the low bits
+	left   int32  // modem's clock, after sentAt; 0 while not known
 	size   int32
 	ahead  int32 // foreign bytes between the packet before and this one
 }
@@ -78,22 +103,48 @@ type twinGrant struct {
 
 // twinState is the queue at a time.
 type twinState struct {
-	at      int64 // of the newest event
-	head    int64 // oldest packet that has not left
-	next    int64 // oldest packet that has not entered
-	used    int64 // of head, and of what is ahead of it, already sent
-	foreign int64 // other apps' bytes behind the last packet
-	backlog int64 // bytes in the queue
+	at      int64   // of the newest event
+	head    int64   // oldest packet that has not left
+	next    int64   // oldest packet that has not entered
+	used    int64   // of head, and of what is ahead of it, already sent
+	foreign int64   // other apps' bytes behind the last packet
+	grown   float64 // of those that were put in since the last report
+	backlog int64   // bytes in the queue
 }
 
-func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&(twinPackets-1)] }
+func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.packets)-1)] }
+
+// room makes some for one packet more, as long as there is a use for the oldest.
+func (t *twin) room(at int64) {
+	n := int64(len(t.packets))
+	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
+		return
+	}
+	grown := make([]twinPacket, max(256, 2*n))
+	for i := t.tail - n; i < t.tail; i++ {
+		grown[i&int64(len(grown)-1)] = *t.packet(i)
+	}
+	t.packets = grown
+}
 
 // onSent takes a packet as it enters the phone.
-func (t *twin) onSent(seq, at int64, size int) {
+func (t *twin) onSent(seq, at int64, size int) { t.put(2*seq, at, size) }
+
+// onOthersSent takes one that nobody will ask for.
+func (t *twin) onOthersSent(at int64, size int) {
+	key := int64(math.MinInt64)
+	if t.tail > 0 {
+		key = t.packet(t.tail - 1).key
+	}
+	t.put(key|1, at, size)
+}
+
+func (t *twin) put(key, at int64, size int) {
 	if size <= 0 {
 		return
 	}
-	if t.tail-t.checkpoint.head >= twinPackets-1 {
+	t.room(at)
+	if t.tail-t.checkpoint.head >= int64(len(t.packets))-1 {
 		// Nothing has been heard for that long: what is oldest is let go.
 		t.forget(&t.checkpoint)
 		if t.live.head < t.checkpoint.head {
@@ -102,7 +153,7 @@ func (t *twin) onSent(seq, at int64, size int) {
 	}
 	size = min(size, maxPacket)
 	t.clock.onSent(at, size)
-	*t.packet(t.tail) = twinPacket{seq: seq, sentAt: at, before: t.total, size: int32(size)}
+	*t.packet(t.tail) = twinPacket{key: key, sentAt: at, before: uint32(t.total), size: int32(size)}
 	t.total += int64(size)
 	t.tail++
 }
@@ -146,6 +197,17 @@ func (t *twin) onBatch(grants []twinGrant, reports []twinReport) {
 	}
 }
 
+// restart goes on with another clock of the modem: what had not left by the last
+// report enters anew, and when it really left is not known.
+func (t *twin) restart() {
+	t.offset = t.clock.least * 1000
+	t.nGrants, t.granted, t.reported, t.reportedAt, t.synced = 0, 0, 0, 0, false
+	t.from = t.tail
+	t.checkpoint = twinState{at: math.MinInt64 / 2, head: t.checkpoint.head, next: t.checkpoint.head}
+	t.live = t.checkpoint
+	t.newestRepeat = math.MinInt64
+}
+
 // insert puts a grant in order and returns where; those before the checkpoint
 // are in its report already.
 func (t *twin) insert(g twinGrant) int {
@@ -156,7 +218,10 @@ func (t *twin) insert(g twinGrant) int {
 		// No report for that many grants: the checkpoint follows without.
 		t.granted += max(0, int64(t.grants[0].bytes)-blockHeader)
 		t.serve(&t.checkpoint, t.grants[0])
-		t.nGrants = copy(t.grants[:], t.grants[1:])
+		t.nGrants = copy(t.grants, t.grants[1:])
+	}
+	if t.nGrants == len(t.grants) {
+		t.grants = append(t.grants, make([]twinGrant, max(64, t.nGrants))...)
 	}
 	i := t.nGrants
 	for i > 0 && t.grants[i-1].at > g.at {
@@ -179,7 +244,7 @@ type twinReport struct {
 // It returns what was granted since the report before; not ok for a report that
 // is not newer.
 func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
-	if r.at <= t.checkpoint.at && t.reportedAt > 0 {
+	if r.at <= t.checkpoint.at && t.synced {
 		return 0, false
 	}
 	s := &t.checkpoint
@@ -190,15 +255,22 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 		t.serve(s, t.grants[n])
 		n++
 	}
-	t.nGrants = copy(t.grants[:], t.grants[n:t.nGrants])
+	t.nGrants = copy(t.grants, t.grants[n:t.nGrants])
 	t.admit(s, r.at)
+	t.grow(s, r.at)
 	s.at = r.at
-	t.reported, t.reportedAt = max(r.high, r.low), r.at
+	extra, since := t.extra, r.at-t.reportedAt
+	t.reported, t.reportedAt, t.synced = max(r.high, r.low), r.at, true
 	if excess := s.backlog - r.high; r.high >= 0 && excess > 0 {
 		t.reduce(s, excess)
 	} else if missing := r.low - s.backlog; missing > 0 {
 		t.increase(s, missing)
 	}
+	if since > 0 && since < offsetGap && r.low > 0 {
+		seen := (s.grown + float64(t.extra-extra)) / float64(since)
+		t.rate = max(0, t.rate+(seen-t.rate)*float64(since)/rateMemory)
+	}
+	s.grown = 0
 
 	return granted, true
 }
@@ -241,6 +313,18 @@ func (t *twin) increase(s *twinState, missing int64) {
 	}
 }
 
+// grow puts in what other apps are thought to have sent until a time.
+func (t *twin) grow(s *twinState, at int64) {
+	if s.backlog == 0 || at <= s.at {
+		return
+	}
+	was := int64(s.grown)
+	s.grown += t.rate * float64(min(at-s.at, offsetGap))
+	more := int64(s.grown) - was
+	s.foreign += more
+	s.backlog += more
+}
+
 // admit lets packets enter that were sent by a time.
 func (t *twin) admit(s *twinState, at int64) {
 	for s.next < t.tail && t.packet(s.next).sentAt+t.offset <= at {
@@ -259,6 +343,7 @@ func (t *twin) enter(s *twinState) {
 // serve sends what a grant has room for.
 func (t *twin) serve(s *twinState, g twinGrant) {
 	t.admit(s, g.at)
+	t.grow(s, g.at)
 	s.at = max(s.at, g.at)
 	t.drain(s, int64(g.bytes)-blockHeader, g.at+leftAfter)
 }
@@ -281,19 +366,47 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 			return
 		}
 		bytes -= whole
-		p.left = left
+		p.left = int32(min(max(left-p.sentAt, math.MinInt32), math.MaxInt32))
 		s.head++
 	}
 	s.used = 0
 	s.foreign = s.backlog
 }
 
-// radioDelay is how long a packet was in the phone, till the end of its last
-// transmission. It is not ok for a packet that has not left as far as is known,
+// onRepeat takes a retransmission.
+func (t *twin) onRepeat(tti int64) {
+	t.repeats[tti&(repeatRing-1)] = tti
+	t.newestRepeat = max(t.newestRepeat, tti)
+}
+
+// inOrder is when the base station hands on what left at a time: when it has got
+// all that was sent before.
+func (t *twin) inOrder(left int64) int64 {
+	tti := nearTTI(left - leftAfter)
+	for m := min(tti+repeatSpan, t.newestRepeat); m > tti; m-- {
+		if !t.repeated(m) {
+			continue
+		}
+		first := m - t.turn
+		for first > tti && t.repeated(first) {
+			first -= t.turn
+		}
+		if first <= tti {
+			return left + (m-tti)*1000
+		}
+	}
+
+	return left
+}
+
+func (t *twin) repeated(tti int64) bool { return t.repeats[tti&(repeatRing-1)] == tti }
+
+// radioDelay is how long a packet was in the phone and on the radio, till the base
+// station had it and all before it. It is not ok for a packet that has not left as far as is known,
 // or that the twin does not have; gone tells these two apart.
 func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 	i, ok := t.find(seq)
-	if !ok {
+	if !ok || i < t.from {
 		return 0, false, true
 	}
 	if i >= t.live.head {
@@ -301,18 +414,18 @@ func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 	}
 	p := t.packet(i)
 
-	return max(0, p.left-t.offset-p.sentAt), true, false
+	return max(0, t.inOrder(p.sentAt+int64(p.left))-t.offset-p.sentAt), true, false
 }
 
 // find is a packet's index.
 func (t *twin) find(seq int64) (i int64, ok bool) {
-	lo, hi := max(t.tail-twinPackets, 0), t.tail-1
+	lo, hi, key := max(t.tail-int64(len(t.packets)), 0), t.tail-1, 2*seq
 	for lo <= hi {
 		mid := lo + (hi-lo)/2
 		switch p := t.packet(mid); {
-		case p.seq < seq:
+		case p.key < key:
 			lo = mid + 1
-		case p.seq > seq:
+		case p.key > key:
 			hi = mid - 1
 		default:
 			return mid, true
@@ -330,7 +443,7 @@ func (t *twin) after(seq int64) int64 {
 	}
 	p := t.packet(i)
 
-	return t.total - p.before - int64(p.size)
+	return int64(uint32(t.total) - p.before - uint32(p.size))
 }
 
 // waiting is the bytes sent that have not entered.
@@ -339,7 +452,7 @@ func (t *twin) waiting() int64 {
 		return 0
 	}
 
-	return t.total - t.packet(t.live.next).before
+	return int64(uint32(t.total) - t.packet(t.live.next).before)
 }
 
 // micros converts a time to the twin's scale.

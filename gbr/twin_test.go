@@ -24,6 +24,7 @@ type twinCase struct {
 	skew   time.Duration // added to the telemetry's times
 	link   time.Duration
 	slow   bool // mean capacity below 5 Mbit/s
+	others int  // of so many packets one is another sender's; 0 for none
 }
 
 // twinErrors sends frames of a varying size through a cell and returns by how
@@ -32,7 +33,8 @@ type twinCase struct {
 func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed int) {
 	t.Helper()
 	const dur = 30 * time.Second
-	cfg := cell.Config{Start: epoch, Seed: seed, Capacity: c.trace(seed, dur)}
+	const pathDelay = 25 * time.Millisecond
+	cfg := cell.Config{Start: epoch, Seed: seed, Capacity: c.trace(seed, dur), Path: cell.PathConfig{Delay: pathDelay}}
 	if c.change != nil {
 		c.change(&cfg)
 	}
@@ -59,21 +61,26 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 	var batches []batch
 	var seq int64
 	var frame, credit float64 // bytes left of the frame, bytes that may leave
-	deliver := func(m gbr.Telemetry) {
+	deliver := func(now time.Time, m gbr.Telemetry) {
 		for i := range m.Grants {
 			m.Grants[i].At = m.Grants[i].At.Add(c.skew)
 		}
 		for i := range m.Reports {
 			m.Reports[i].At = m.Reports[i].At.Add(c.skew)
 		}
-		twin.OnTelemetry(m)
+		twin.OnTelemetry(now, m)
 	}
 	for ms := range dur.Milliseconds() {
 		// Not on the TTIs' borders, as senders' clocks are.
 		now := epoch.Add(time.Duration(ms)*time.Millisecond + 370*time.Microsecond)
 		out := phone.Advance(now)
 		for _, d := range out.Delivered {
-			asks = append(asks, ask{d.At.Add(50 * time.Millisecond), d.ID, d.LeftPhone.Sub(d.Queued)})
+			if d.ID < 0 {
+				continue
+			}
+			// Behind the radio there is nothing but a delay, so that it arrives as the
+			// base station hands it on, in order.
+			asks = append(asks, ask{d.At.Add(50 * time.Millisecond), d.ID, d.At.Sub(d.Queued) - pathDelay})
 		}
 		for _, r := range out.Records {
 			at := r.At.Add(c.link)
@@ -84,11 +91,11 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 			}
 		}
 		for len(batches) > 0 && !batches[0].at.After(now) {
-			deliver(asm.OnRecords(now, batches[0].recs))
+			deliver(now, asm.OnRecords(now, batches[0].recs))
 			batches = batches[1:]
 		}
 		if next := asm.NextTimeout(); !next.IsZero() && !next.After(now) {
-			deliver(asm.OnTimeout(now))
+			deliver(now, asm.OnTimeout(now))
 		}
 		for len(asks) > 0 && !asks[0].at.After(now) {
 			a := asks[0]
@@ -115,6 +122,12 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 			frame -= float64(size)
 			credit -= float64(size)
 			size = max(size, 60)
+			if c.others > 0 && rng.IntN(c.others) == 0 {
+				phone.Enqueue(now, cell.Packet{ID: -1, Size: size})
+				twin.OnOthersSent(now, size)
+
+				continue
+			}
 			phone.Enqueue(now, cell.Packet{ID: seq, Size: size})
 			twin.OnSent(now, seq, size)
 			seq++
@@ -137,22 +150,42 @@ func TestTwinKnowsWhenPacketsLeave(t *testing.T) {
 	constant := func(bps int) func(uint64, time.Duration) cell.Trace {
 		return func(uint64, time.Duration) cell.Trace { return cell.Constant(bps) }
 	}
+	all := func(c *cell.Config) { c.BLER, c.OtherAppsBps = 0.1, 500_000 }
+	on := func(r cell.Radio, more ...func(*cell.Config)) func(*cell.Config) {
+		return func(c *cell.Config) {
+			c.Radio = r
+			for _, f := range more {
+				f(c)
+			}
+		}
+	}
 	for _, c := range []twinCase{
 		{name: "constant 8", trace: constant(8_000_000), share: 0.8},
 		{name: "constant 8 overfull", trace: constant(8_000_000), share: 1.3},
 		{name: "constant 2", trace: constant(2_000_000), share: 0.8, slow: true},
 		{name: "lte", trace: cell.SynthLTE, share: 0.9},
 		{name: "lte, other apps", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.OtherAppsBps = 500_000 }},
+		{name: "lte, others known", trace: cell.SynthLTE, share: 0.9, others: 2},
+		{name: "constant 8 overfull, others known", trace: constant(8_000_000), share: 1.3, others: 3},
 		{name: "lte, harq", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.BLER = 0.1 }},
 		{name: "lte, offset +20", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond},
 		{name: "lte, offset -20", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond},
-		{name: "lte, all", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond, change: func(c *cell.Config) { c.BLER, c.OtherAppsBps = 0.1, 500_000 }},
+		{name: "lte, all", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond, change: all},
 		{name: "lte, T 20", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.BSRPeriod = 20 * time.Millisecond }},
 		{name: "lte, undrained", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.Telemetry = cell.BatchedTelemetry() }},
 		{name: "lte, late", trace: cell.SynthLTE, share: 0.9, link: 30 * time.Millisecond},
 		{name: "driving", trace: cell.SynthDriving, share: 0.9, slow: true},
 		{name: "edge", trace: cell.SynthEdge, share: 0.9, slow: true},
 		{name: "nr", trace: cell.SynthNR, share: 0.2},
+		{name: "constant 8, all", trace: constant(8_000_000), share: 0.9, skew: -20 * time.Millisecond, change: all},
+		{name: "nr fdd", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRFDD)},
+		{name: "nr fdd, all", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond, change: on(cell.NRFDD, all)},
+		{name: "nr tdd", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRTDD)},
+		{name: "nr tdd, other apps", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRTDD, func(c *cell.Config) { c.OtherAppsBps = 500_000 })},
+		{name: "nr tdd, harq", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRTDD, func(c *cell.Config) { c.BLER = 0.1 })},
+		{name: "nr tdd, offset +20", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond, change: on(cell.NRTDD)},
+		{name: "nr tdd, all", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond, change: on(cell.NRTDD, all)},
+		{name: "nr tdd 7d, all", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond, change: on(cell.NRTDD7D1S2U, all)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := uint64(1); seed <= 3; seed++ {

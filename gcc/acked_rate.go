@@ -2,6 +2,8 @@
 
 package gcc
 
+import "math"
+
 // goog_cc: robust_throughput_estimator.
 const (
 	ackedRequired    = 10 // packets
@@ -22,6 +24,14 @@ type ackedRate struct {
 	ring    [ackedRing]sample // ascending arrival
 	head, n int
 
+	// What bps would find by going through the ring: its bytes, the gaps between
+	// neighbours, and how many were sent before their left neighbour. stale: the
+	// last two are to be found anew.
+	bytes    int64
+	gaps     largest
+	descents int
+	stale    bool
+
 	// discardedUs is the latest sending time that left the window.
 	discardedUs int64
 	discarded   bool
@@ -31,6 +41,11 @@ func (a *ackedRate) at(i int) *sample { return &a.ring[(a.head+i)%ackedRing] }
 
 // add takes one received packet, each at most once.
 func (a *ackedRate) add(s sample) {
+	if a.n > 0 && !a.stale {
+		a.pair(a.at(a.n-1), &s, 1)
+		a.stale = a.at(a.n-1).arrivalUs > s.arrivalUs
+	}
+	a.bytes += int64(s.size)
 	i := a.n
 	a.n++
 	*a.at(i) = s
@@ -42,6 +57,7 @@ func (a *ackedRate) add(s sample) {
 	if a.at(a.n-1).arrivalUs-s.arrivalUs > ackedReorderUs {
 		// The remote clock stepped back, or the reordering is absurd.
 		a.head, a.n, a.discarded = 0, 0, false
+		a.bytes, a.gaps, a.descents, a.stale = 0, largest{}, 0, false
 
 		return
 	}
@@ -49,8 +65,32 @@ func (a *ackedRate) add(s sample) {
 		if sent := a.at(0).sentUs; !a.discarded || sent > a.discardedUs {
 			a.discardedUs, a.discarded = sent, true
 		}
+		if a.n > 1 && !a.stale {
+			a.pair(a.at(0), a.at(1), -1)
+		}
+		a.bytes -= int64(a.at(0).size)
 		a.head = (a.head + 1) % ackedRing
 		a.n--
+	}
+}
+
+// pair counts two neighbours, or with -1 takes them out.
+func (a *ackedRate) pair(p, q *sample, by int) {
+	if gap := q.arrivalUs - p.arrivalUs; by > 0 {
+		a.gaps.add(gap)
+	} else {
+		a.gaps.remove(gap)
+	}
+	if q.sentUs < p.sentUs {
+		a.descents += by
+	}
+}
+
+// recount goes through all neighbours.
+func (a *ackedRate) recount() {
+	a.gaps, a.descents, a.stale = largest{}, 0, false
+	for i := 1; i < a.n; i++ {
+		a.pair(a.at(i-1), a.at(i), 1)
 	}
 }
 
@@ -65,55 +105,72 @@ func (a *ackedRate) full() bool {
 		(a.n > ackedMinPackets && span > ackedMinWindowUs)
 }
 
-// bps is the lower of two rates; not ok before there are enough packets.
+// bps is the lower of the two rates; not ok before there are enough packets.
+func (a *ackedRate) bps() (rate float64, ok bool) {
+	arrival, sending, ok := a.rates()
+
+	return min(arrival, sending), ok
+}
+
+// since tells whether something of the window was sent before us.
+func (a *ackedRate) since(us int64) bool { return a.n > 0 && a.at(0).sentUs <= us }
+
+// rates are those of arrival and of sending.
 //
 // The rate of arrival leaves out the first packet, whose transmission lies before
 // the window, and counts the largest gap as long as the second largest: one pause
 // of the network is no fall of its rate.
 //
 // The rate of sending leaves out the packet sent last, whose pacing interval lies
-// after the window. It is not known when too few packets are in order.
-func (a *ackedRate) bps() (rate float64, ok bool) {
+// after the window. It is infinite when too few packets are in order.
+func (a *ackedRate) rates() (arrival, sending float64, ok bool) {
 	if a.n < ackedRequired {
-		return 0, false
+		return 0, 0, false
 	}
 
-	first := a.at(0)
-	var bytes, largest, second int64
-	var sentBytes, from, to int64
-	var lastSize, inOrder int
-	prev := first.arrivalUs
-	// The ring in two pieces: this runs over some hundred packets a report.
-	end := min(a.head+a.n, ackedRing)
-	for _, piece := range [2][]sample{a.ring[a.head:end], a.ring[:a.n-(end-a.head)]} {
-		for i := range piece {
-			p := &piece[i]
-			bytes += int64(p.size)
-			if gap := p.arrivalUs - prev; gap > largest {
-				largest, second = gap, largest
-			} else if gap > second {
-				second = gap
-			}
-			prev = p.arrivalUs
-			if a.discarded && p.sentUs < a.discardedUs {
-				continue // overtaken by what has left: it would stretch the span
-			}
-			if inOrder == 0 || p.sentUs > to {
-				to, lastSize = p.sentUs, p.size
-			}
-			if inOrder == 0 || p.sentUs < from {
-				from = p.sentUs
-			}
-			sentBytes += int64(p.size)
-			inOrder++
+	gap, second, ok := a.gaps.two(a.n - 1)
+	if a.stale || !ok {
+		a.recount()
+		gap, second, _ = a.gaps.two(a.n - 1)
+	}
+	first, last := a.at(0), a.at(a.n-1)
+	arrival, sending = bps(a.bytes-int64(first.size), last.arrivalUs-first.arrivalUs-gap+second), math.Inf(1)
+	if sent, ok := a.sendingBps(); ok {
+		sending = sent
+	}
+
+	return arrival, sending, true
+}
+
+// sendingBps is the rate of sending.
+func (a *ackedRate) sendingBps() (rate float64, ok bool) {
+	if first := a.at(0).sentUs; a.descents == 0 && (!a.discarded || first >= a.discardedUs) {
+		// All are in order: of those sent last the first is left out.
+		i := a.n - 1
+		for i > 0 && a.at(i-1).sentUs == a.at(i).sentUs {
+			i--
 		}
+
+		return bps(a.bytes-int64(a.at(i).size), a.at(i).sentUs-first), true
 	}
-	rate = bps(bytes-int64(first.size), prev-first.arrivalUs-largest+second)
-	if inOrder >= ackedRequired {
-		rate = min(rate, bps(sentBytes-int64(lastSize), to-from))
+	var bytes, from, to int64
+	var lastSize, inOrder int
+	for i := range a.n {
+		p := a.at(i)
+		if a.discarded && p.sentUs < a.discardedUs {
+			continue // overtaken by what has left: it would stretch the span
+		}
+		if inOrder == 0 || p.sentUs > to {
+			to, lastSize = p.sentUs, p.size
+		}
+		if inOrder == 0 || p.sentUs < from {
+			from = p.sentUs
+		}
+		bytes += int64(p.size)
+		inOrder++
 	}
 
-	return rate, true
+	return bps(bytes-int64(lastSize), to-from), inOrder >= ackedRequired
 }
 
 func bps(bytes, us int64) float64 {

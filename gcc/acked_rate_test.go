@@ -122,3 +122,76 @@ func TestAckedRateOrderOracle(t *testing.T) {
 		band(t, "rate", ra, rb*0.999, rb*1.001, "bit/s")
 	}
 }
+
+// naiveAcked is bps by going through the window.
+func naiveAcked(a *ackedRate) (rate float64, ok bool) {
+	if a.n < ackedRequired {
+		return 0, false
+	}
+	first := a.at(0)
+	var bytes, largest, second, sentBytes, from, to int64
+	var lastSize, inOrder int
+	prev := first.arrivalUs
+	for i := range a.n {
+		p := a.at(i)
+		bytes += int64(p.size)
+		if gap := p.arrivalUs - prev; gap > largest {
+			largest, second = gap, largest
+		} else if gap > second {
+			second = gap
+		}
+		prev = p.arrivalUs
+		if a.discarded && p.sentUs < a.discardedUs {
+			continue
+		}
+		if inOrder == 0 || p.sentUs > to {
+			to, lastSize = p.sentUs, p.size
+		}
+		if inOrder == 0 || p.sentUs < from {
+			from = p.sentUs
+		}
+		sentBytes += int64(p.size)
+		inOrder++
+	}
+	rate = bps(bytes-int64(first.size), prev-first.arrivalUs-largest+second)
+	if inOrder >= ackedRequired {
+		rate = min(rate, bps(sentBytes-int64(lastSize), to-from))
+	}
+
+	return rate, true
+}
+
+// What is kept while packets come and go is what the whole window says, with any
+// order, bursts, gaps and jumps of the clock.
+func TestAckedRateAgainstNaive(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		var a ackedRate
+		var sent, arrival int64
+		for range 3000 {
+			if rng.IntN(4) > 0 { // else a burst
+				sent += rng.Int64N(1 << rng.IntN(16))
+			}
+			arrival = max(arrival, sent) + rng.Int64N(1<<rng.IntN(14))
+			s := sample{sent, arrival, rng.IntN(1500), 0}
+			switch rng.IntN(100 + int(seed)*20) {
+			case 0:
+				s.arrivalUs -= rng.Int64N(100_000) // overtook others
+			case 1:
+				s.sentUs -= rng.Int64N(100_000) // sent again
+			case 2:
+				arrival += rng.Int64N(3_000_000)
+			case 3:
+				s.arrivalUs -= 2_000_000
+			}
+			a.add(s)
+			if rng.IntN(5) > 0 {
+				continue
+			}
+			got, ok := a.bps()
+			if want, wantOK := naiveAcked(&a); got != want || ok != wantOK {
+				t.Fatalf("seed %d: %v, %v, want %v, %v", seed, got, ok, want, wantOK)
+			}
+		}
+	}
+}

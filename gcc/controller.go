@@ -40,6 +40,8 @@ type Controller struct {
 	aimd     aimd
 
 	answered bool // by any feedback yet
+	held     bool // back ever, at heldUs last
+	heldUs   int64
 	silent   bool // cut for silence, and nothing heard since
 	ackedBps float64
 	fresh    probeResult // not used yet
@@ -189,10 +191,10 @@ func (c *Controller) NextProbe() (ProbeCluster, bool) {
 }
 
 // SetProbing turns probing on or off. Off forgets what is under way; on does not
-// begin at once. It starts as Config.NoProbing says.
+// begin at once. Config.NoProbing keeps it off.
 func (c *Controller) SetProbing(now time.Time, on bool) {
 	c.advance(now)
-	if c.probe.off = !on; !on {
+	if c.probe.off = !on || c.cfg.NoProbing; c.probe.off {
 		c.cancelProbes()
 	}
 }
@@ -260,6 +262,9 @@ func (c *Controller) push(now time.Time) (changed bool) {
 	if changed = c.window.push(now, c.inFlight.bytes); changed {
 		c.alr.setEstimate(c.target(c.bitrate()))
 	}
+	if !c.cfg.NoPushback && c.window.pushback(float64(c.bitrate())) > 0 {
+		c.held, c.heldUs = true, now.Sub(c.epoch).Microseconds()
+	}
 
 	return changed
 }
@@ -309,5 +314,5 @@ func (c *Controller) advance(now time.Time) time.Time {
 
 // toInt rounds, and saturates where int has 32 bits. NaN cannot arise.
 func toInt(v float64) int {
-	return int(math.Round(min(max(v, 0), math.MaxInt32)))
+	return int(min(max(v, 0), math.MaxInt32-0.5) + 0.5)
 }

@@ -19,24 +19,39 @@ const (
 // is still missing after a while.
 type reports struct {
 	slots   [reportSlots]reportSlot
-	pending [reportPending]reportWait // in order of first being missing
+	pending []reportWait // in order of first being missing; a ring of a power of two
 	head, n int
 
 	number uint64 // of reports at distinct times
 	lastAt time.Time
-	evict  int // lost by falling out of slots undecided
+	evict  int // lost for want of room in pending
 	// lostBytes are those of the packets lost since the last takeLostBytes.
 	lostBytes int
 }
 
-type reportSlot struct {
-	seq    int64
-	size   int32
-	status reportStatus
+// reportSlot is a status in the lowest bits, and above it how often the slots had
+// been gone through when its number came. It is kept small: there are thousands.
+type reportSlot uint16
+
+const (
+	statusBits = 2
+	roundBits  = 16 - statusBits
+)
+
+func (s reportSlot) status() reportStatus { return reportStatus(s & (1<<statusBits - 1)) }
+
+func (s reportSlot) round() uint16 { return uint16(s >> statusBits) }
+
+func (s *reportSlot) set(status reportStatus) { *s = *s&^(1<<statusBits-1) | reportSlot(status) }
+
+// roundOf is the round of a number.
+func roundOf(seq int64) uint16 {
+	return uint16(uint64(seq)/reportSlots) & (1<<roundBits - 1) //nolint:gosec // low bits
 }
 
 type reportWait struct {
 	seq    int64
+	size   int // -1 when it was received after all
 	at     time.Time
 	number uint64
 }
@@ -65,8 +80,15 @@ func (r *reports) received(seq int64) reportStatus {
 	if s == nil {
 		return reportReceived
 	}
-	was := s.status
-	s.status = reportReceived
+	was := s.status()
+	s.set(reportReceived)
+	for i := 0; was == reportMissing && i < r.n; i++ {
+		if w := r.waiting(i); w.seq == seq {
+			w.size = -1
+
+			break
+		}
+	}
 
 	return was
 }
@@ -74,15 +96,21 @@ func (r *reports) received(seq int64) reportStatus {
 // missing notes that seq, of size bytes, was reported as not there.
 func (r *reports) missing(now time.Time, seq int64, size int) {
 	s := r.slot(seq)
-	if s == nil || s.status != reportNone {
+	if s == nil || s.status() != reportNone {
 		return
 	}
-	s.status, s.size = reportMissing, int32(size) //nolint:gosec // bounded by maxSize
-	if r.n == reportPending {
+	s.set(reportMissing)
+	switch {
+	case r.n == reportPending:
 		r.evict += r.pop()
+	case r.n == len(r.pending):
+		grown := make([]reportWait, max(16, 2*r.n))
+		n := copy(grown, r.pending[r.head:])
+		copy(grown[n:], r.pending[:r.head])
+		r.pending, r.head = grown, 0
 	}
-	r.pending[(r.head+r.n)%reportPending] = reportWait{seq: seq, at: now, number: r.number}
 	r.n++
+	*r.waiting(r.n - 1) = reportWait{seq: seq, size: max(size, 0), at: now, number: r.number}
 }
 
 // expire returns how many packets are lost by now.
@@ -110,30 +138,30 @@ func (r *reports) takeLostBytes() int {
 
 // pop decides the packet that waits longest: 1 if it is lost.
 func (r *reports) pop() int {
-	s := &r.slots[slotOf(r.pending[r.head].seq)]
-	seq := r.pending[r.head].seq
-	r.head = (r.head + 1) % reportPending
+	w := *r.waiting(0)
+	r.head = (r.head + 1) & (len(r.pending) - 1)
 	r.n--
-	if s.seq != seq || s.status != reportMissing {
+	if w.size < 0 {
 		return 0
 	}
-	s.status = reportLost
-	r.lostBytes += int(s.size)
+	if s := &r.slots[slotOf(w.seq)]; s.round() == roundOf(w.seq) && s.status() == reportMissing {
+		s.set(reportLost)
+	}
+	r.lostBytes += w.size
 
 	return 1
 }
 
+func (r *reports) waiting(i int) *reportWait { return &r.pending[(r.head+i)&(len(r.pending)-1)] }
+
 // slot is nil for a packet older than the one that took its place.
 func (r *reports) slot(seq int64) *reportSlot {
 	s := &r.slots[slotOf(seq)]
-	switch {
-	case s.status == reportNone || s.seq < seq:
-		if s.status == reportMissing {
-			r.evict++
-			r.lostBytes += int(s.size)
-		}
-		*s = reportSlot{seq: seq}
-	case s.seq > seq:
+	// Of the difference the sign counts, in roundBits.
+	switch newer := int16((roundOf(seq) - s.round()) << statusBits); { //nolint:gosec // see above
+	case s.status() == reportNone || newer > 0:
+		*s = reportSlot(roundOf(seq) << statusBits)
+	case newer < 0:
 		return nil
 	}
 

@@ -100,24 +100,46 @@ func (w *window) pushback(bitrate float64) float64 {
 	return 1 - max(w.ratio, pushbackFloor/bitrate)
 }
 
-// inFlightSlots is how many packets under way are counted.
+// inFlightSlots is how many packets under way are counted at the most.
 const inFlightSlots = 4096
 
 // inFlight counts the bytes under way: sent after the newest packet that is
 // known to have arrived.
 type inFlight struct {
-	slots   [inFlightSlots]struct{ seq, size int64 } // size 0 is free
+	slots   []flying // length is a power of two; size 0 is free
 	bytes   int64
 	highest int64
 	acked   bool
+}
+
+type flying struct{ seq, size int64 }
+
+func (f *inFlight) slot(seq int64) *flying { return &f.slots[uint64(seq)&uint64(len(f.slots)-1)] }
+
+// grow doubles: what was apart stays so.
+func (f *inFlight) grow() {
+	old := f.slots
+	f.slots = make([]flying, max(64, 2*len(old)))
+	for _, s := range old {
+		if s.size > 0 {
+			*f.slot(s.seq) = s
+		}
+	}
 }
 
 func (f *inFlight) sent(seq int64, size int) {
 	if f.acked && seq <= f.highest {
 		return
 	}
-	s := &f.slots[uint64(seq)%inFlightSlots] //nolint:gosec // any number will do
-	f.bytes += int64(size) - s.size          // what was there has been forgotten by everyone
+	if len(f.slots) == 0 {
+		f.grow()
+	}
+	s := f.slot(seq)
+	for s.size > 0 && s.seq != seq && len(f.slots) < inFlightSlots {
+		f.grow()
+		s = f.slot(seq)
+	}
+	f.bytes += int64(size) - s.size // what was there has been forgotten by everyone
 	s.seq, s.size = seq, int64(size)
 }
 
@@ -125,12 +147,12 @@ func (f *inFlight) received(seq int64) {
 	if f.acked && seq <= f.highest {
 		return
 	}
-	first := seq - inFlightSlots + 1
+	first := seq - int64(len(f.slots)) + 1
 	if f.acked && f.highest >= first {
 		first = f.highest + 1
 	}
 	for i := first; i <= seq && i >= first; i++ {
-		if s := &f.slots[uint64(i)%inFlightSlots]; s.size > 0 && s.seq <= seq { //nolint:gosec // any number will do
+		if s := f.slot(i); s.size > 0 && s.seq <= seq {
 			f.bytes -= s.size
 			s.size = 0
 		}

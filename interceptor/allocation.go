@@ -46,7 +46,7 @@ type Allocation struct {
 // Allocator divides the target of one Estimator between streams:
 //
 //	a, err := interceptor.NewAllocator(streams, func(rates []interceptor.Allocation) { ... })
-//	estimator.OnTargetBitrateChange(a.SetTarget)
+//	a.Serve(estimator)
 //
 // A target follows what is sent: it grows to 1.5 times that at most, unless the
 // path is probed. So that a layer is ever turned on, its minimum should be
@@ -61,6 +61,7 @@ type Allocator struct {
 	streams []StreamBounds // in order of priority
 	rates   []int
 	paused  map[string]bool
+	serves  *Estimator // nil for none
 }
 
 // NewAllocator returns an Allocator that calls apply with the rates of all
@@ -74,6 +75,36 @@ func NewAllocator(streams []StreamBounds, apply func([]Allocation)) (*Allocator,
 	a := &Allocator{apply: apply, paused: map[string]bool{}}
 
 	return a, a.SetStreams(streams)
+}
+
+// Serve makes a divide the targets of e: it is e's only
+// [Estimator.OnTargetBitrateChange] from then on, and e is told what the streams
+// can use, now and whenever they change, so that the path is probed for a stream
+// that is added and not for what nobody needs.
+func (a *Allocator) Serve(e *Estimator) {
+	a.mu.Lock()
+	a.serves = e
+	a.tellNeed()
+	a.mu.Unlock()
+	e.OnTargetBitrateChange(a.SetTarget)
+}
+
+// tellNeed tells the Estimator the sum of the maxima; unknown when one is
+// unbounded. Called with mu held, which an Estimator never waits for.
+func (a *Allocator) tellNeed() {
+	if a.serves == nil {
+		return
+	}
+	need := 0
+	for _, s := range a.streams {
+		if s.MaxBps == 0 {
+			need = 0
+
+			break
+		}
+		need += s.MaxBps
+	}
+	a.serves.SetNeed(need)
 }
 
 // SetTarget divides a new target, in bit/s.
@@ -113,6 +144,7 @@ func (a *Allocator) SetStreams(streams []StreamBounds) error {
 		}
 	}
 	a.rates = make([]int, len(a.streams))
+	a.tellNeed()
 	if a.target > 0 {
 		a.divide()
 	}

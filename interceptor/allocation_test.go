@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gbrcc/gbrcc/gbr"
 )
 
 func TestAllocator(t *testing.T) {
@@ -136,5 +140,59 @@ func TestAllocatorInvariants(t *testing.T) {
 				t.Fatalf("%d of %d bit/s given out to %+v", sum, target, streams)
 			}
 		}
+	}
+}
+
+// needyOuter notes what the application can use.
+type needyOuter struct {
+	*fakeOuter
+	needs []int
+}
+
+func (o *needyOuter) SetNeed(_ time.Time, bps int) { o.needs = append(o.needs, bps) }
+
+// An Allocator tells its Estimator what the streams can use, as they come and go,
+// and a loop that is switched to learns of it; one that stays knows.
+func TestAllocatorTellsTheNeed(t *testing.T) {
+	outer := &needyOuter{fakeOuter: &fakeOuter{bitrate: 1_000_000, pacing: 2_000_000}}
+	with := WithOuter(func() (gbr.Outer, error) { return outer, nil })
+	r := newRig(t, 0, with)
+	divided := make(chan int, 1)
+	bounded := []StreamBounds{{ID: "a", MinBps: 32_000, MaxBps: 64_000}, {ID: "v", MinBps: 100_000, MaxBps: 2_000_000}}
+	a, err := NewAllocator(bounded, func(rates []Allocation) {
+		sum := 0
+		for _, x := range rates {
+			sum += x.BitrateBps
+		}
+		select {
+		case divided <- sum:
+		default:
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Serve(r.Estimator)
+	within(t, "the target that was divided", float64(<-divided), float64(r.GetTargetBitrate()), 2, "bit/s")
+	for _, s := range [][]StreamBounds{append(bounded, StreamBounds{ID: "screen"}), bounded[:1]} {
+		if err := a.SetStreams(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.SetStreams([]StreamBounds{{ID: "x"}, {ID: "x"}}); err == nil {
+		t.Error("streams of the same name are accepted")
+	}
+	r.SetNeed(1_500_000)
+	r.SetNeed(-1)
+	r.SetNeed(3_000_000)
+	for _, opts := range [][]Option{{WithAlgorithm(gbr.Default)}, {with}} {
+		if err := r.Switch(opts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if want := []int{2_064_000, 0, 64_000, 1_500_000, 0, 3_000_000, 3_000_000}; !slices.Equal(outer.needs, want) {
+		t.Errorf("needs %v, want %v", outer.needs, want)
 	}
 }

@@ -15,16 +15,17 @@
 //	registry.Add(factory)                                         // first
 //	err = webrtc.ConfigureTWCCHeaderExtensionSender(media, registry) // second
 //	err = webrtc.RegisterDefaultInterceptors(media, registry)        // then the rest
+//	settings.BufferFactory = factory.BufferFactory                // see there
 //	pc, err := webrtc.NewAPI(...).NewPeerConnection(...)
 //	est, ok := factory.ForPeerConnection(pc)
 //	est.OnTargetBitrateChange(encoder.SetBitRate)
 //
-// An application that has Pion's estimator already changes one argument:
-// cc.NewInterceptor(interceptor.Factory(...)).
-//
 // and, for every sender, a loop on RTPSender.Read: Pion hands RTCP to the
 // interceptors only while the application reads it. The estimator says so in
 // the log when it misses feedback for a second.
+//
+// An application that has Pion's estimator already changes one argument:
+// cc.NewInterceptor(interceptor.Factory(...)).
 //
 // # Chain order
 //
@@ -69,9 +70,13 @@
 // decode it. [Estimator.OnAdvice] asks the encoder to leave out frames before it
 // comes to that, and for a key frame when there is room again.
 //
-// Audio leaves ahead of video and does not wait. FEC and RTX packets are paced
-// as the media is, and the encoder's rate leaves out the share that they took
-// lately.
+// An encoder that can hit a size asks [Estimator.FrameBudget] before each frame.
+//
+// Audio leaves ahead of video and does not wait. Retransmissions leave ahead of
+// video too, at the pacer's rate: the receiver waits for them, and what waits
+// behind them cannot be shown before they are there. However many there are, video
+// gets half of what leaves. FEC is paced with the media, and the encoder's rate
+// leaves out the share that both took lately.
 //
 // A write to the next writer that reports 0 bytes and no error has not left:
 // that is what Pion says before DTLS is done.
@@ -104,11 +109,14 @@
 //	padding.go    packets that fill a probe
 //	history.go    what was sent, by transport-wide or RTP number
 //	feedback.go   TWCC and RFC 8888 reports -> gcc.PacketResult
+//	buffers.go    reports that Pion throws away
 //	factory.go    Factory for cc.NewInterceptor
 //	peers.go      NewInterceptor: the Estimator of a PeerConnection
 //	uplink.go     Uplink: one modem, several Estimators
+//	others.go     what the others on an Uplink sent
 //	allocation.go Allocator: one target, several streams
 //	advice.go     what the pacer asks of the encoder
+//	budget.go     how large a frame may be
 //	repair.go     the share of FEC and retransmissions
 //	watchdog.go   feedback that does not come
 //	option.go     options

@@ -4,6 +4,7 @@ package interceptor
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,19 +41,21 @@ type Estimator struct {
 	idle      chan struct{} // Close's: nobody sends any more
 	notify    chan struct{} // the notifier's: the target or the callback is new
 	done      chan struct{} // closed by Close
-	pool      sync.Pool     // of *packet
 
 	saidOrder, saidLarge atomic.Bool
 	fecDeaf              atomic.Bool // the receiver does not report FEC
+	bereft               atomic.Bool // of the reports about RTX
 
 	loopDone, notifierDone, flusherDone chan struct{}
 
 	mu      sync.Mutex
 	core    *gbr.Estimator
+	outer   io.Closer // core's, nil when it needs none
 	pacer   *pacing.Pacer[*packet]
 	history *history
 	reader  feedbackReader
 	rtx     map[uint32]*rtxNumbers
+	fec     map[uint32]bool
 	count   counters
 	closed  bool
 	sending bool // somebody is in transmit
@@ -65,9 +68,11 @@ type Estimator struct {
 	// padded is the stream whose RTX carries padding: the latest that sent media.
 	padded *stream
 
-	followed time.Time  // when target was
-	kicked   time.Time  // by telemetry
-	target   gbr.Target // as last told to pacer and notifier
+	followed  time.Time     // when the next two were
+	kicked    time.Time     // by telemetry
+	pacingBps int           // as the pacer was told
+	quantum   time.Duration // at that rate, see quantumAt
+	mode      gbr.Mode
 	// sleepUntil is when the loop wakes by itself: zero while it is awake.
 	sleepUntil time.Time
 	// coreNotBefore keeps a core that is always due from spinning the loop.
@@ -76,7 +81,9 @@ type Estimator struct {
 	repair        repairMeter
 	advice        adviser
 	encoderBps    int // the target less what repair takes
+	needBps       int // what the application can use, 0 for unknown
 	uplink        *Uplink
+	heard         int64    // of the others on the uplink, see sentLog
 	hooks         []func() // of Close
 
 	onAdvice  func(Advice)
@@ -91,13 +98,17 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	core, err := cfg.newCore()
+	core, outer, err := cfg.newCore()
 	if err != nil {
 		return nil, err
 	}
 	cfg.pacer.MaxPadding = maxFiller
 	pacer, err := pacing.New[*packet](cfg.pacer)
 	if err != nil {
+		if outer != nil {
+			_ = outer.Close() // the pacer's configuration is what is wrong
+		}
+
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
 	h := newHistory()
@@ -116,21 +127,26 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		notifierDone: make(chan struct{}),
 		flusherDone:  make(chan struct{}),
 		core:         core,
+		outer:        outer,
 		pacer:        pacer,
 		history:      h,
 		reader:       feedbackReader{history: h},
 		rtx:          map[uint32]*rtxNumbers{},
+		fec:          map[uint32]bool{},
 		advice:       adviser{limit: cfg.skipDelay},
 		uplink:       cfg.uplink,
 	}
-	e.pool.New = func() any { return new(packet) }
 	if e.rec != nil {
 		e.rec.Record(e.now(), cfg.configured())
 	}
 	e.follow(e.now())
 	go e.loop()
 	go e.notifier()
-	go e.flusher()
+	if e.events != nil {
+		go e.flusher()
+	} else {
+		close(e.flusherDone)
+	}
 	if e.uplink != nil {
 		e.uplink.join(e, cfg.weight)
 	}
@@ -155,6 +171,9 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 			s.rtx = &rtxNumbers{ssrc: info.SSRCRetransmission, payloadType: info.PayloadTypeRetransmission}
 			e.rtx[s.rtx.ssrc] = s.rtx
 		}
+	}
+	if info.SSRCForwardErrorCorrection != 0 {
+		e.fec[info.SSRCForwardErrorCorrection] = true
 	}
 	warn := s.tracking == untracked && !e.watch.saidUntracked
 	if warn {
@@ -213,6 +232,7 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 			if d := e.watch.heard(now); d > 0 && e.rec != nil {
 				e.rec.Record(now, FeedbackBackEvent{milliseconds(d)})
 			}
+			e.hearOthers(now)
 			e.core.OnFeedback(now, gcc.Feedback{Packets: results})
 			changed = true
 		}
@@ -225,6 +245,12 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	if e.reader.deaf() {
 		e.warnOnce(&e.fecDeaf, "the remote peer does not report on FEC packets (Pion's receivers do not): they are paced but not measured")
 	}
+	if e.reader.bereft() {
+		e.pacer.AllowPadding(false) // each probe would lose its report
+		e.warnOnce(&e.bereft, "the remote peer's feedback right after retransmissions or padding does not arrive, as Pion "+
+			"reads no RTCP about RTX streams: set BufferFactory of webrtc's SettingEngine to PeerFactory.BufferFactory. "+
+			"Until then no padding is sent, and rates rise later")
+	}
 	if large > largestReport {
 		e.warnOnce(&e.saidLarge, fmt.Sprintf("the remote peer sends feedback of %d bytes in a packet, which IP fragments or "+
 			"drops (interceptor#416): let it report more often, with twcc.SendInterval", large))
@@ -235,13 +261,19 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 
 // PushTelemetry takes in what the modem says. It returns at once and is meant to
 // be the sink of a link's client; t is not kept.
-func (e *Estimator) PushTelemetry(t gbr.Telemetry) {
+func (e *Estimator) PushTelemetry(t gbr.Telemetry) { e.push(t, 0) }
+
+// push is PushTelemetry to one that has a share of the radio, 0 for the same as
+// before.
+func (e *Estimator) push(t gbr.Telemetry, share float64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return
 	}
 	now := e.now()
+	e.hearOthers(now)
+	e.core.SetShare(now, share)
 	e.core.OnTelemetry(now, t)
 	e.afterTelemetry(now)
 }
@@ -261,13 +293,13 @@ func (e *Estimator) PushSample(s gbr.Sample) {
 // afterTelemetry is follow and kick, with what is seldom needed left out: there
 // may be hundreds of samples a second. Called with mu held.
 func (e *Estimator) afterTelemetry(now time.Time) {
-	before := e.target
+	mode, pace := e.mode, e.pacingBps
 	e.follow(now)
 	switch {
-	case e.target.Mode != before.Mode || now.Sub(e.kicked) >= kickEvery:
+	case e.mode != mode || now.Sub(e.kicked) >= kickEvery:
 		e.kicked = now
 		e.kick(now)
-	case e.target.PacingBps > before.PacingBps && !e.sending:
+	case e.pacingBps > pace && !e.sending:
 		e.kickFor(e.pacer.NextSend(now), now)
 	}
 }
@@ -297,6 +329,24 @@ func (e *Estimator) GetTargetBitrate() int {
 	defer e.mu.Unlock()
 
 	return e.encoderBps
+}
+
+// SetNeed tells the highest rate that the application can use, in bit/s with all
+// headers, 0 for unknown, which it is at first: the sum of the encoders' maxima.
+// Probes then go up to twice that and no further, and when it rises while the
+// application sends less than it may the path is probed for it at once. The
+// target is not bounded by it. An [Allocator] tells it by itself, see
+// [Allocator.Serve].
+func (e *Estimator) SetNeed(bps int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.needBps = max(bps, 0); e.closed {
+		return
+	}
+	now := e.now()
+	e.core.SetNeed(now, e.needBps)
+	e.follow(now)
+	e.kick(now)
 }
 
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
@@ -352,6 +402,7 @@ func (e *Estimator) Close() error {
 	e.mu.Lock()
 	first, calling, hooks := !e.closed, e.calling, e.hooks
 	e.closed, e.hooks = true, nil
+	e.timer.Reset(0)
 	e.mu.Unlock()
 	if first {
 		close(e.done)
@@ -371,6 +422,10 @@ func (e *Estimator) Close() error {
 	}
 	if first {
 		e.drain()
+		e.mu.Lock()
+		outer := e.outer // nothing uses it after closed is set
+		e.mu.Unlock()
+		e.closeOuter(outer)
 		if e.events != nil {
 			return e.events.Flush()
 		}
@@ -408,18 +463,20 @@ func (e *Estimator) drain() {
 // pacer. Called with mu held, after every input.
 func (e *Estimator) follow(now time.Time) {
 	e.followed = now
-	t := e.core.Target()
-	if t.PacingBps != e.target.PacingBps {
-		e.pacer.SetRate(now, t.PacingBps)
+	bps, pace, mode := e.core.Rates()
+	if pace != e.pacingBps {
+		e.pacer.SetRate(now, pace)
+		e.quantum = quantumAt(pace)
 	}
-	e.target = t
-	bps := t.BitrateBps
+	e.pacingBps, e.mode = pace, mode
 	if share := e.repair.share(); share > 0 {
 		bps = max(int(float64(bps)*(1-share)), min(e.minBps, bps))
 	}
 	if bps != e.encoderBps {
 		e.encoderBps = bps
-		signal(e.notify)
+		if e.callback != nil {
+			signal(e.notify)
+		}
 	}
 	for {
 		c, ok := e.core.NextProbe()
@@ -481,9 +538,6 @@ func (e *Estimator) news() func() {
 // flusher writes the event log until Close, which writes the rest.
 func (e *Estimator) flusher() {
 	defer close(e.flusherDone)
-	if e.events == nil {
-		return
-	}
 	tick := time.NewTicker(eventFlushInterval)
 	defer tick.Stop()
 	for {

@@ -102,6 +102,28 @@ func ExampleNewInterceptor() {
 	// after Close: false
 }
 
+// An encoder that can hit a size is told one for each frame, which keeps the
+// phone's queue shorter than a rate does. Without telemetry there is the rate.
+func ExampleEstimator_FrameBudget() {
+	est, err := interceptor.NewEstimator()
+	must(err)
+	capture := func() {
+		bytes, ok := est.FrameBudget()
+		if !ok {
+			bytes = est.GetTargetBitrate() / 8 / 30
+		}
+		if bytes == 0 {
+			fmt.Println("leave it out")
+
+			return
+		}
+		fmt.Println("a frame of", bytes, "bytes") // encoder.Encode(picture, bytes)
+	}
+	capture()
+	must(est.Close())
+	// Output: a frame of 1250 bytes
+}
+
 // An application that has Pion's estimator changes one argument, or decides call
 // by call which one to use.
 func ExampleFactory() {
@@ -160,7 +182,7 @@ func ExampleAllocator() {
 		fmt.Println("kbit/s")
 	})
 	must(err)
-	// est.OnTargetBitrateChange(allocator.SetTarget)
+	// allocator.Serve(est)
 	for _, target := range []int{50_000, 250_000, 700_000, 2_000_000} {
 		allocator.SetTarget(target)
 	}

@@ -42,6 +42,35 @@ type feedbackReader struct {
 	// was said to be there, fecHeard: see deaf.
 	fecMissing int64
 	fecHeard   bool
+
+	// next is the transport-wide number that the next report should begin with;
+	// they count from 0. rtxGaps counts the gaps between reports that end with a
+	// packet of an RTX stream, rtxHeard is that a report which ends so has come:
+	// see bereft.
+	next     uint16
+	rtxGaps  int
+	rtxHeard bool
+}
+
+// bereftAfter is how many reports must be missing.
+const bereftAfter = 3
+
+// bereft tells that the reports which end with a packet of an RTX stream do not
+// come. Receivers send them in the name of the stream that the last packet was of,
+// and Pion reads no RTCP about RTX: see PeerFactory.BufferFactory.
+func (r *feedbackReader) bereft() bool { return !r.rtxHeard && r.rtxGaps >= bereftAfter }
+
+// follows looks whether a report follows on the one before it.
+func (r *feedbackReader) follows(now time.Time, first uint16, count int) {
+	gap := int16(first - r.next) //nolint:gosec // wraps on purpose
+	if gap > 0 {
+		if e := r.history.transport.find(now, first-1); e != nil && e.rtx() {
+			r.rtxGaps++
+		}
+	}
+	if int(gap)+count > 0 {
+		r.next = first + uint16(count) //nolint:gosec // a field of 16 bits
+	}
 }
 
 // deafAfter is how many FEC packets must be missing in a row, from the first one
@@ -63,6 +92,8 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 	arrival := gcc.RemoteTime(r.reference.unwrap(int64(fb.ReferenceTime), referenceBits) * referenceUnit)
 	results := r.results[:0]
 	deltas := fb.RecvDeltas
+	r.follows(now, fb.BaseSequenceNumber, int(fb.PacketStatusCount))
+	last := (*sentEntry)(nil) // that has arrived
 	seq, left := fb.BaseSequenceNumber, int(fb.PacketStatusCount)
 	for _, chunk := range fb.PacketChunks {
 		for i := 0; left > 0; i++ {
@@ -78,13 +109,16 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 			if e := r.history.transport.find(now, seq); e == nil {
 				r.unknown++
 			} else {
+				if symbol != rtcp.TypeTCCPacketNotReceived {
+					last = e
+				}
 				results = r.settle(results, &r.history.transport, e, symbol != rtcp.TypeTCCPacketNotReceived, timed(symbol), arrival)
 			}
 			seq++
 			left--
 		}
 	}
-
+	r.rtxHeard = r.rtxHeard || last != nil && last.rtx()
 	r.results = results
 
 	return ascending(results), nil
@@ -202,7 +236,7 @@ func (r *feedbackReader) settle(
 		return results
 	case !received:
 		e.fate = fateMissing
-		if e.fec && !r.fecHeard {
+		if e.fec() && !r.fecHeard {
 			r.fecMissing++ // nobody knows yet whether that is a loss
 
 			return results
@@ -211,7 +245,7 @@ func (r *feedbackReader) settle(
 		return append(results, gcc.PacketResult{SentPacket: s.packet(e)})
 	}
 	e.fate = fateReceived
-	r.fecHeard = r.fecHeard || e.fec
+	r.fecHeard = r.fecHeard || e.fec()
 	if !known {
 		r.untimed++
 

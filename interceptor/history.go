@@ -3,6 +3,7 @@
 package interceptor
 
 import (
+	"math"
 	"time"
 
 	"github.com/gbrcc/gbrcc/gcc"
@@ -16,6 +17,8 @@ const (
 	// is 5 s at 30 Mbit/s, 2 s at 80 Mbit/s.
 	historyLimit = 1 << 14
 	historyStart = 1 << 8
+	// maxEntrySize is what a datagram can have.
+	maxEntrySize = math.MaxUint16
 )
 
 // fate is what the receiver has said of a packet.
@@ -29,25 +32,38 @@ const (
 
 // sentEntry is a packet that has been sent.
 type sentEntry struct {
-	// number is the unwrapped number that reports use, counted from 1 so that
-	// an empty entry matches none.
-	number int64
-	seq    int64
 	at     time.Duration // after the space's base: a third of a time.Time
-	size   int32
-	probe  int32 // cluster, 0 for none
+	number uint32        // the low bits of the unwrapped number that reports use
+	seq    uint32        // the low bits of the core's
+	probe  int32         // cluster, 0 for none
+	size   uint16
 	fate   fate
-	fec    bool
+	flags  entryFlags
 }
+
+type entryFlags uint8
+
+const (
+	entryUsed entryFlags = 1 << iota
+	entryFEC
+	entryRTX // on an RTX stream, padding included
+)
+
+func (e *sentEntry) fec() bool { return e.flags&entryFEC != 0 }
+
+func (e *sentEntry) rtx() bool { return e.flags&entryRTX != 0 }
+
+func (e *sentEntry) is(number int64) bool { return e.flags != 0 && e.number == uint32(number) } //nolint:gosec // low bits
 
 // numberSpace holds the latest packets with one kind of 16-bit numbers: the
 // transport-wide ones, or the RTP numbers of one SSRC. A ring, indexed by the
-// unwrapped number; it doubles while it would drop packets younger than
+// unwrapped number; it grows by half while it would drop packets younger than
 // historyAge. Not safe for concurrent use.
 type numberSpace struct {
-	ring   []sentEntry // length is a power of two
-	newest int64       // highest number so far, 0 before the first
-	base   time.Time   // sending of the first packet
+	ring   []sentEntry
+	newest int64     // highest number so far, 0 before the first
+	seq    int64     // of the core, the highest so far
+	base   time.Time // sending of the first packet
 }
 
 // unwrap returns the number with the low bits n that is nearest to the newest.
@@ -69,23 +85,29 @@ func (s *numberSpace) add(number int64, p gcc.SentPacket, fec bool) {
 	at := p.At.Sub(s.base)
 	for {
 		e := s.slot(number)
-		if e.number > number {
+		if e.flags != 0 && s.of(e) > number {
 			return
 		}
-		if e.number == 0 || e.number == number || len(s.ring) >= historyLimit ||
+		if e.flags == 0 || e.is(number) || len(s.ring) >= historyLimit ||
 			at-e.at > historyAge {
 			break
 		}
 		s.grow()
 	}
-	// Sizes are those of packets: they fit.
-	*s.slot(number) = sentEntry{number: number, seq: p.Seq, at: at, size: int32(p.Size), fec: fec} //nolint:gosec // see above
-	s.newest = max(s.newest, number)
+	s.newest, s.seq = max(s.newest, number), max(s.seq, p.Seq)
+	e := sentEntry{
+		at: at, number: uint32(number), seq: uint32(p.Seq), //nolint:gosec // low bits
+		size: uint16(min(max(p.Size, 0), maxEntrySize)), flags: entryUsed, //nolint:gosec // bounded
+	}
+	if fec {
+		e.flags |= entryFEC
+	}
+	*s.slot(number) = e
 }
 
 // remove forgets a packet that has not left after all.
 func (s *numberSpace) remove(number int64) {
-	if e := s.slot(number); e.number == number {
+	if e := s.slot(number); e.is(number) {
 		*e = sentEntry{}
 	}
 }
@@ -98,7 +120,7 @@ func (s *numberSpace) find(now time.Time, n uint16) *sentEntry {
 	}
 	number := s.newest - int64(uint16(s.newest)-n) //nolint:gosec // wraps on purpose
 	e := s.slot(number)
-	if e.number != number || number <= 0 || now.Sub(s.base)-e.at > historyAge {
+	if !e.is(number) || number <= 0 || now.Sub(s.base)-e.at > historyAge {
 		return nil
 	}
 
@@ -107,19 +129,32 @@ func (s *numberSpace) find(now time.Time, n uint16) *sentEntry {
 
 // packet is what was sent, as the core was told.
 func (s *numberSpace) packet(e *sentEntry) gcc.SentPacket {
-	return gcc.SentPacket{Seq: e.seq, Size: int(e.size), At: s.base.Add(e.at), Probe: int(e.probe)}
+	seq := s.seq - int64(int32(uint32(s.seq)-e.seq)) //nolint:gosec // nearest
+
+	return gcc.SentPacket{Seq: seq, Size: int(e.size), At: s.base.Add(e.at), Probe: int(e.probe)}
 }
 
 func (s *numberSpace) slot(number int64) *sentEntry {
-	return &s.ring[number&int64(len(s.ring)-1)]
+	return &s.ring[uint64(number)%uint64(len(s.ring))] //nolint:gosec // any number will do
+}
+
+// of is an entry's whole number.
+func (s *numberSpace) of(e *sentEntry) int64 {
+	return s.newest - int64(int32(uint32(s.newest)-e.number)) //nolint:gosec // nearest
 }
 
 func (s *numberSpace) grow() {
 	old := s.ring
-	s.ring = make([]sentEntry, 2*len(old))
-	for _, e := range old {
-		if e.number != 0 {
-			*s.slot(e.number) = e
+	s.ring = make([]sentEntry, min(len(old)+len(old)/2, historyLimit))
+	for i := range old {
+		e := &old[i]
+		if e.flags == 0 {
+			continue
+		}
+		number := s.of(e)
+		// Two that were apart may meet now: the newer one stays.
+		if was := s.slot(number); was.flags == 0 || s.of(was) < number {
+			*was = *e
 		}
 	}
 }
@@ -178,8 +213,15 @@ func (h *history) begin(s *numberSpace, number int64, at time.Time, size int, fe
 // probe marks the packet of a ticket as one of a cluster.
 func (h *history) probe(t *ticket, cluster int) {
 	t.packet.Probe = cluster
-	if e := t.space.slot(t.number); e.number == t.number {
+	if e := t.space.slot(t.number); e.is(t.number) {
 		e.probe = int32(cluster) //nolint:gosec // counts up from 1
+	}
+}
+
+// onRTX marks the packet of a ticket as one of an RTX stream.
+func (h *history) onRTX(t ticket) {
+	if e := t.space.slot(t.number); e.is(t.number) {
+		e.flags |= entryRTX
 	}
 }
 

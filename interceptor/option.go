@@ -68,7 +68,9 @@ func (c *config) resolve() {
 		c.core.StartBps = max(c.core.MinBps, min(DefaultStartBps, c.core.MaxBps))
 	}
 	if c.loggers == nil {
-		c.loggers = logging.NewDefaultLoggerFactory()
+		f := logging.NewDefaultLoggerFactory()
+		f.DefaultLogLevel = max(f.DefaultLogLevel, logging.LogLevelWarn)
+		c.loggers = f
 	}
 	if c.core.Recorder != nil {
 		c.recorders = append(c.recorders, c.core.Recorder)
@@ -133,7 +135,9 @@ func WithConfig(cfg gbr.Config) Option {
 }
 
 // WithOuter replaces the end-to-end loop, which is [gcc.Controller] with the
-// same bounds by default. It is called once for each Estimator.
+// same bounds by default: [gcc.Fixed] is another, and package pionbwe makes one
+// of Pion's estimators. newOuter is called once for each Estimator; a loop that
+// is an [io.Closer] is closed when the Estimator is, or has got another.
 func WithOuter(newOuter func() (gbr.Outer, error)) Option {
 	return func(c *config) error {
 		if newOuter == nil {
@@ -192,7 +196,10 @@ func WithSkipDelay(d time.Duration) Option {
 	}
 }
 
-// WithLoggerFactory sets the logger. Its scope is "gbrcc".
+// WithLoggerFactory sets the logger, whose scope is "gbrcc"; that of the
+// SettingEngine for one, which interceptors are not told. The default is Pion's,
+// which writes to stderr and obeys PION_LOG_*, but with warnings: each is said once
+// and is about a mistake in the set-up that makes the estimator useless.
 func WithLoggerFactory(f logging.LoggerFactory) Option {
 	return func(c *config) error {
 		c.loggers = f

@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	// pacerQuantum is the shortest sleep. A phone reports its queue every 5 ms
-	// or so, and a goroutine that wakes for every packet costs more than the
-	// rest of the way; what has become due meanwhile leaves at once, so the rate
-	// is kept. goog_cc: pacing_controller looks every 5 ms.
-	pacerQuantum = 2 * time.Millisecond
+	// The shortest sleep is quantumPackets at the pacer's rate, within bounds: a
+	// goroutine that wakes for every packet costs more than the rest of the way.
+	// What has become due meanwhile leaves at once, so the rate is kept. libwebrtc:
+	// task_queue_paced_sender holds back for 5 ms or 3 packets.
+	quantumPackets                = 3
+	shortestSleep, longestQuantum = 2 * time.Millisecond, 4 * time.Millisecond
 	// batch is how many packets leave between two looks at the state.
 	batch = 8
 	// inlineLimit bounds what one Write sends for all: the loop goes on then.
@@ -42,11 +43,7 @@ func (e *Estimator) loop() {
 
 			continue
 		}
-		select {
-		case <-e.done:
-			return
-		case <-e.timer.C:
-		}
+		<-e.timer.C // Close resets it
 	}
 }
 
@@ -61,6 +58,7 @@ func (e *Estimator) step() (send bool, now time.Time, closed bool, warning strin
 	e.sleepUntil = time.Time{}
 	now = e.now()
 	if d := e.coreDeadline(); !d.IsZero() && !now.Before(d) {
+		e.hearOthers(now)
 		e.core.OnTimeout(now)
 		e.coreNotBefore = now.Add(time.Millisecond)
 		e.follow(now)
@@ -203,9 +201,16 @@ func (e *Estimator) kick(now time.Time) {
 	}
 }
 
+// quantumAt is the shortest sleep at a rate.
+func quantumAt(bps int) time.Duration {
+	d := time.Duration(quantumPackets * typicalPacket * 8 * float64(time.Second) / float64(max(bps, 1)))
+
+	return max(shortestSleep, min(d, longestQuantum))
+}
+
 // sleep sets when the loop wakes. Called with mu held.
 func (e *Estimator) sleep(until, now time.Time) {
-	if least := now.Add(pacerQuantum); until.Before(least) {
+	if least := now.Add(e.quantum); until.Before(least) {
 		until = least
 	}
 	e.sleepUntil = until
@@ -219,7 +224,7 @@ func (e *Estimator) kickFor(deadline, now time.Time) {
 	if e.sleepUntil.IsZero() || deadline.IsZero() {
 		return
 	}
-	if least := now.Add(pacerQuantum); deadline.Before(least) {
+	if least := now.Add(e.quantum); deadline.Before(least) {
 		deadline = least
 	}
 	if deadline.Before(e.sleepUntil) {

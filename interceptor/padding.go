@@ -28,7 +28,7 @@ func (e *Estimator) padOn(p *packet) {
 		return
 	}
 	s.timestamp = p.header.Timestamp
-	if e.padded == nil {
+	if e.padded == nil && !e.bereft.Load() {
 		e.pacer.AllowPadding(true)
 	}
 	e.padded = s
@@ -37,7 +37,7 @@ func (e *Estimator) padOn(p *packet) {
 // pad makes a packet of padding that takes about size bytes on the link. Called
 // with mu held, and only after padOn has allowed it.
 func (e *Estimator) pad(size int) *packet {
-	p, ok := e.pool.Get().(*packet)
+	p, ok := packetPool.Get().(*packet)
 	if !ok {
 		p = new(packet)
 	}

@@ -4,12 +4,14 @@ package interceptor
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/gbrcc/gbrcc/gbr"
 )
 
-// newCore makes what steers. It runs code of the application: without any lock.
-func (c *config) newCore() (*gbr.Estimator, error) {
+// newOuter makes an end-to-end loop. It runs code of the application: without any
+// lock.
+func (c *config) newOuter() (gbr.Outer, error) {
 	makeOuter := c.outer
 	if makeOuter == nil {
 		makeOuter = c.newGCC
@@ -18,12 +20,38 @@ func (c *config) newCore() (*gbr.Estimator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("interceptor: outer loop: %w", err)
 	}
+
+	return outer, nil
+}
+
+// newCore makes what steers, and what of it is to be closed, nil for nothing.
+func (c *config) newCore() (*gbr.Estimator, io.Closer, error) {
+	outer, err := c.newOuter()
+	if err != nil {
+		return nil, nil, err
+	}
+	closer, _ := outer.(io.Closer)
 	core, err := gbr.NewEstimator(outer, c.core)
 	if err != nil {
-		return nil, fmt.Errorf("interceptor: %w", err)
+		if closer != nil {
+			_ = closer.Close() // the configuration is what is wrong
+		}
+
+		return nil, nil, fmt.Errorf("interceptor: %w", err)
 	}
 
-	return core, nil
+	return core, closer, nil
+}
+
+// closeOuter closes an outer loop that is not used any more. It runs code of the
+// application: without any lock.
+func (e *Estimator) closeOuter(c io.Closer) {
+	if c == nil {
+		return
+	}
+	if err := c.Close(); err != nil {
+		e.log.Warnf("closing the outer loop: %v", err)
+	}
 }
 
 // configured is the event of a configuration that takes effect.
@@ -37,9 +65,10 @@ func (c *config) configured() ConfiguredEvent {
 
 // Switch changes the way of steering in mid call: algorithm, preset, bounds,
 // outer loop or all of the core's configuration. What opts do not say stays, and
-// all other options are ignored. Queue, history and streams stay as they are; the
-// new loops start from the present rate and get the next telemetry and feedback,
-// and know nothing of what the old ones have learned.
+// all other options are ignored. Queue, history and streams stay as they are, and
+// so does what was learned of radio and path, see [gbr.Estimator.Reconfigure]. The
+// outer loop stays unless [WithOuter] gives another one, which is moved to the
+// present rate.
 //
 // It is for experiments and for a change of use, such as from a call to screen
 // sharing. On an error nothing changes.
@@ -47,6 +76,7 @@ func (e *Estimator) Switch(opts ...Option) error {
 	e.switching.Lock()
 	defer e.switching.Unlock()
 	c := *e.cfg
+	c.outer = nil
 	for _, opt := range opts {
 		if opt == nil {
 			continue
@@ -59,17 +89,40 @@ func (e *Estimator) Switch(opts ...Option) error {
 	c.resolve()
 	c.core.Recorder = e.rec
 	c.core.StartBps = max(c.core.MinBps, min(e.Target().RateBps, c.core.MaxBps))
-	core, err := c.newCore()
-	if err != nil {
-		return err
+	var outer gbr.Outer // nil: stays
+	if c.outer == nil {
+		c.outer = e.cfg.outer
+	} else {
+		var err error
+		if outer, err = c.newOuter(); err != nil {
+			return err
+		}
 	}
+	old, err := e.install(&c, outer)
+	e.closeOuter(old)
+
+	return err
+}
+
+// install lets the core steer by c, over another outer loop unless that is nil,
+// and returns what is to be closed then: the old loop, or, with an error, the new
+// one.
+func (e *Estimator) install(c *config, outer gbr.Outer) (old io.Closer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	closer, _ := outer.(io.Closer)
 	if e.closed {
-		return ErrClosed
+		return closer, ErrClosed
 	}
 	now := e.now()
-	e.cfg, e.core, e.minBps = &c, core, c.core.MinBps
+	if err := e.core.Reconfigure(now, outer, c.core); err != nil {
+		return closer, fmt.Errorf("interceptor: %w", err)
+	}
+	if outer != nil {
+		old, e.outer = e.outer, closer
+		e.core.SetNeed(now, e.needBps)
+	}
+	e.cfg, e.minBps = c, c.core.MinBps
 	e.coreNotBefore = now
 	if e.rec != nil {
 		e.rec.Record(now, c.configured())
@@ -77,5 +130,5 @@ func (e *Estimator) Switch(opts ...Option) error {
 	e.follow(now)
 	e.kick(now)
 
-	return nil
+	return old, nil
 }

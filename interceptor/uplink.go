@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gbrcc/gbrcc/gbr"
@@ -31,12 +32,16 @@ const (
 )
 
 // Uplink is the modem of one host, shared by several PeerConnections: their
-// packets wait in one queue in the phone. Each Estimator on it is told of its
-// part alone: of the queue in proportion to what it sends, of the grants in
-// proportion to its weight. Who sends more than its weight allows sees a longer
-// queue and less capacity than there is, who sends less a shorter one, and so
-// the rates settle at the weights, at the queue that one sender alone would
-// steer to. What a member does not use is the others'.
+// packets wait in one queue in the phone. Each Estimator on it is told of all
+// that enters this queue, its own packets and the others', and of all that the
+// modem says, so that each knows the whole radio's rate and queue and when its own
+// packets leave; and of its share of that rate, which is its weight's part. What
+// a member does not use is the others'.
+//
+// The algorithms that steer by samples alone get samples divided in the same way:
+// the queue in proportion to what each sends, the grants in proportion to the
+// shares. Who sends more than its share sees a longer queue and less capacity
+// than there is, who sends less a shorter one, and so the rates settle.
 //
 // An Uplink is safe for concurrent use. Its source runs while there is an
 // Estimator on it and is stopped by the Close of the last one, which waits for
@@ -48,12 +53,12 @@ type Uplink struct {
 	stop    context.CancelFunc
 	done    chan struct{}
 
-	mu      sync.Mutex
+	sent atomic.Pointer[sentLog] // nil while there was never a second member
+
+	mu      sync.Mutex // before those of the members
 	members []*member
 	shared  time.Time // when the shares were computed
 	samples []gbr.Sample
-	grants  []gbr.Grant
-	reports []gbr.Report
 }
 
 // member is an Estimator's part of an Uplink, guarded by its mutex.
@@ -63,7 +68,7 @@ type member struct {
 	bytes  int64   // sent so far
 	rate   float64 // bytes per second lately
 	used   float64 // its part of all rates, 0..1
-	share  float64 // its part of the grants, 0..1
+	share  float64 // its part of the radio, 0..1
 }
 
 // NewUplink returns an Uplink over a source, or with nil one that the
@@ -102,6 +107,14 @@ func (u *Uplink) join(e *Estimator, weight float64) {
 	u.mu.Lock()
 	u.members = append(u.members, &member{e: e, weight: weight})
 	u.shared = time.Time{}
+	if len(u.members) > 1 {
+		u.sent.CompareAndSwap(nil, new(sentLog))
+	}
+	if l := u.sent.Load(); l != nil {
+		e.mu.Lock()
+		e.heard = l.total.Load()
+		e.mu.Unlock()
+	}
 	u.mu.Unlock()
 	if u.source == nil || u.stop != nil {
 		return
@@ -126,6 +139,9 @@ func (u *Uplink) leave(e *Estimator) {
 	u.shared = time.Time{}
 	empty := len(u.members) == 0
 	u.mu.Unlock()
+	if l := u.sent.Load(); l != nil {
+		l.release(e)
+	}
 	if empty && u.stop != nil {
 		u.stop()
 		<-u.done
@@ -163,7 +179,7 @@ func (u *Uplink) PushTelemetry(t gbr.Telemetry) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.members) == 1 {
-		u.members[0].e.PushTelemetry(t)
+		u.members[0].e.push(t, 1)
 
 		return
 	}
@@ -174,7 +190,7 @@ func (u *Uplink) PushTelemetry(t gbr.Telemetry) {
 		u.shared = now
 	}
 	for _, m := range u.members {
-		m.e.PushTelemetry(u.part(t, m))
+		m.e.push(u.part(t, m), m.share)
 	}
 }
 
@@ -231,25 +247,18 @@ func (u *Uplink) divide() {
 	}
 }
 
-// part is a member's telemetry, valid until the next call.
+// part is a member's telemetry, valid until the next call: its part of the
+// samples, and all the rest.
 func (u *Uplink) part(t gbr.Telemetry, m *member) gbr.Telemetry {
 	granted := func(bytes int) int { return portion(bytes, m.share) }
 	reported := func(bytes int) int { return portion(bytes, m.used) }
-	u.samples, u.grants, u.reports = u.samples[:0], u.grants[:0], u.reports[:0]
+	u.samples = u.samples[:0]
 	for _, s := range t.Samples {
 		s.Granted, s.SumGranted = granted(s.Granted), granted(s.SumGranted)
 		s.Reported, s.ReportedLow, s.SumReported = reported(s.Reported), reported(s.ReportedLow), reported(s.SumReported)
 		u.samples = append(u.samples, s)
 	}
-	for _, g := range t.Grants {
-		g.Bytes = granted(g.Bytes)
-		u.grants = append(u.grants, g)
-	}
-	for _, r := range t.Reports {
-		r.Low, r.High = reported(r.Low), reported(r.High)
-		u.reports = append(u.reports, r)
-	}
-	t.Samples, t.Grants, t.Reports = u.samples, u.grants, u.reports
+	t.Samples = u.samples
 
 	return t
 }

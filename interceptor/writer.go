@@ -6,11 +6,14 @@ import (
 	"encoding/binary"
 	"maps"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	pion "github.com/pion/interceptor"
 	"github.com/pion/rtp"
+
+	"github.com/gbrcc/gbrcc/gcc"
 )
 
 const (
@@ -134,6 +137,12 @@ type packet struct {
 	sent   bool
 }
 
+// packetPool has those that nobody uses now. All Estimators share them: each needs
+// many for a moment and none for most of the time.
+//
+//nolint:gochecknoglobals // a cache, as sync.Pool is meant to be
+var packetPool = sync.Pool{New: func() any { return new(packet) }}
+
 // copyOf fills p with a copy that shares nothing with the caller.
 func (p *packet) copyOf(h *rtp.Header, payload []byte) {
 	n := h.MarshalSize()
@@ -199,7 +208,7 @@ type refusedFrame struct {
 }
 
 // refuses tells whether a packet belongs to it. A packet of another frame ends
-// it. Retransmissions have an SSRC of their own.
+// it. It is not asked about retransmissions.
 func (s *stream) refuses(h *rtp.Header) bool {
 	if !s.refusing.on || s.urgent || h.SSRC != s.ssrc {
 		return false
@@ -213,7 +222,7 @@ func (s *stream) refuses(h *rtp.Header) bool {
 func (s *stream) refused(p *packet, now time.Time) {
 	e := s.e
 	e.count.refused++
-	if h := &p.header; !s.urgent && h.SSRC == s.ssrc {
+	if h := &p.header; !s.urgent && h.SSRC == s.ssrc && p.resend == nil {
 		if !s.refusing.on {
 			e.count.framesRefused++
 		}
@@ -235,7 +244,7 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		return 0, errNilHeader
 	}
 	e := s.e
-	p, ok := e.pool.Get().(*packet)
+	p, ok := packetPool.Get().(*packet)
 	if !ok {
 		p = new(packet)
 	}
@@ -276,11 +285,15 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		return 0, ErrClosed
 	}
 	now := e.now()
-	if s.refuses(&p.header) {
+	// libwebrtc: pacing/pacing_controller has this order.
+	switch {
+	case p.resend == nil && s.refuses(&p.header):
 		ok = false
-	} else if s.urgent {
+	case s.urgent:
 		ok = e.pacer.PushUrgent(now, p, p.size)
-	} else {
+	case p.resend != nil || s.rtx != nil && h.SSRC == s.rtx.ssrc:
+		ok = e.pacer.PushAhead(now, p, p.size)
+	default:
 		ok = e.pacer.Push(now, p, p.size)
 	}
 	if !ok {
@@ -308,7 +321,9 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 // number gives p its numbers, at the moment of sending. Called with mu held.
 func (e *Estimator) number(p *packet, now time.Time) {
 	p.at = now
-	if rtx := p.stream.rtx; rtx != nil && p.header.SSRC == rtx.ssrc {
+	rtx := p.stream.rtx
+	onRTX := rtx != nil && p.header.SSRC == rtx.ssrc
+	if onRTX {
 		p.header.SequenceNumber = rtx.take(p.header.SequenceNumber)
 	}
 	fec := p.stream.fec != 0 && p.header.SSRC == p.stream.fec
@@ -316,6 +331,9 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	case byTransport:
 		p.ticket = e.history.beginTransport(now, p.size, fec)
 		binary.BigEndian.PutUint16(p.number[:], uint16(p.ticket.number)) //nolint:gosec // wraps on purpose
+		if onRTX {
+			e.history.onRTX(p.ticket)
+		}
 	case byRTP:
 		if e.transport {
 			p.tracking = untracked
@@ -364,8 +382,11 @@ func (e *Estimator) settle(p *packet) {
 	if e.advice.watching() {
 		e.advise()
 	}
+	e.hearOthers(p.at)
+	e.tellOthers(p.at, p.size)
 	if p.tracking == untracked {
 		e.count.untracked++
+		e.core.OnOthersSent(p.at, gcc.SentPacket{At: p.at, Size: p.size})
 
 		return
 	}
@@ -386,7 +407,7 @@ func (e *Estimator) release(p *packet, sent bool) {
 		p.resend.Release(sent)
 	}
 	p.stream, p.resend, p.attrs, p.payload, p.ticket = nil, nil, nil, nil, ticket{}
-	e.pool.Put(p)
+	packetPool.Put(p)
 }
 
 // advise looks whether the queue gives reason to. Called with mu held.

@@ -11,13 +11,26 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
+	"github.com/gbrcc/gbrcc/e2e/bench/pionrun"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/qoe"
 )
 
-// checkCC is what -check compares, if -cc does not say otherwise.
-const checkCC = "gbrcc,gbrcc-budget,seed,published-rtc,published-bulk,gcc,causal"
+// checkCC is what -check compares, if -cc does not say otherwise; of it, what can
+// be run.
+const checkCC = "gbrcc,gbrcc-budget,seed,published-rtc,published-bulk,gcc,pion,causal,oracle"
+
+const (
+	// stepName is the scenario whose seeds are phases, and checkPhases how many
+	// -check runs of GBR-CC at least.
+	stepName    = "step-20-5-20"
+	checkPhases = 12
+	// periodBase is the scenario of which the telemetry class has variants.
+	periodBase = "synth-lte"
+)
 
 // calm is GBR-CC for a conversation, which -check adds on recorded traces.
 func calm() variant {
@@ -32,6 +45,8 @@ type verdict struct {
 	most            bool   // limit is the most, not the least
 	where           string // the scenario it is from; empty for a median over them
 	note            string
+	none            bool // nothing was run that tells
+	conditional     bool // it holds only where a condition does
 }
 
 func (v verdict) met() bool {
@@ -47,6 +62,7 @@ type checker struct {
 	// runs are in the order of the scenarios.
 	scenarios []sim.Result
 	runs      map[string][]record // by scenario and label
+	ran       []string            // labels, in their order
 	out       []verdict
 	losses    []string
 }
@@ -55,12 +71,22 @@ type checker struct {
 type metric func(sim.Result) float64
 
 func goodput(r sim.Result) float64     { return r.GoodputMbps }
-func playoutP50(r sim.Result) float64  { return r.PlayoutP50 }
-func playoutP95(r sim.Result) float64  { return r.PlayoutP95 }
-func frozen(r sim.Result) float64      { return 100 * r.FreezeRatio } // percent
+func playoutP50(r sim.Result) float64  { return shown(r, r.PlayoutP50) }
+func playoutP95(r sim.Result) float64  { return shown(r, r.PlayoutP95) }
+func frozen(r sim.Result) float64      { return 100 * min(1, shown(r, r.FreezeRatio)) } // percent
 func oracleRate(r sim.Result) float64  { return r.OracleGoodput }
 func oracleDelay(r sim.Result) float64 { return r.OraclePlayoutP50 }
-func excess(r sim.Result) float64      { return r.PlayoutP50 - r.OraclePlayoutAtGoodput }
+func excess(r sim.Result) float64      { return playoutP50(r) - r.OraclePlayoutAtGoodput }
+
+// shown is a figure of what a viewer saw; who saw nothing at all, for whom the
+// result has zeros, waits for ever.
+func shown(r sim.Result, v float64) float64 {
+	if r.PlayoutP50 == 0 {
+		return math.Inf(1)
+	}
+
+	return v
+}
 
 // writeCheck prints each threshold with what was measured.
 func writeCheck(w io.Writer, results []record, _ []failure) error {
@@ -71,9 +97,15 @@ func writeCheck(w io.Writer, results []record, _ []failure) error {
 		}
 		k := at(r.Scenario, r.variant())
 		c.runs[k] = append(c.runs[k], r)
+		if name := r.variant().name(); !slices.Contains(c.ran, name) {
+			c.ran = append(c.ran, name)
+		}
 	}
 	for _, cc := range []string{"gbrcc", "gbrcc-budget"} {
-		for _, class := range []string{"trace", "cell"} {
+		if !slices.Contains(c.ran, cc) {
+			continue
+		}
+		for _, class := range c.held("trace", "cell") {
 			c.frontier(cc, class)
 			c.againstGCC(cc, class)
 		}
@@ -86,6 +118,22 @@ func writeCheck(w io.Writer, results []record, _ []failure) error {
 	c.moves()
 
 	return c.print(w)
+}
+
+// held are classes, with those held-out ones that were run and are of the same
+// kind.
+func (c *checker) held(classes ...string) []string {
+	for _, s := range c.scenarios {
+		_, kind, random := strings.Cut(s.Class, "random-")
+		if kind == "recorded" {
+			kind = traceClass
+		}
+		if random && slices.Contains(classes, kind) && !slices.Contains(classes, s.Class) {
+			classes = append(classes, s.Class)
+		}
+	}
+
+	return classes
 }
 
 func at(scenario string, v variant) string {
@@ -159,6 +207,8 @@ func difference(a, b float64) float64 { return a - b }
 // middle adds the median scenario, worst the worst one.
 func (c *checker) middle(v verdict, s spread) {
 	if len(s.values) == 0 {
+		c.nothing(v)
+
 		return
 	}
 	vs := slices.Sorted(slices.Values(s.values))
@@ -167,8 +217,16 @@ func (c *checker) middle(v verdict, s spread) {
 	c.out = append(c.out, v)
 }
 
+// nothing notes a threshold that nothing was run for: it is not met.
+func (c *checker) nothing(v verdict) {
+	v.none = true
+	c.out = append(c.out, v)
+}
+
 func (c *checker) worst(v verdict, s spread) {
 	if len(s.values) == 0 {
+		c.nothing(v)
+
 		return
 	}
 	i := 0
@@ -207,9 +265,9 @@ func (c *checker) frontier(cc, class string) {
 	c.middle(verdict{cc: cc, class: class, what: "playout p50 - causal's, ms", limit: 10, most: true}, c.over(in, c.pair(cc, "causal", playoutP50, difference)))
 	c.worst(verdict{cc: cc, class: class, what: "playout p50 - clairvoyant's, ms", limit: 100, most: true}, c.over(in, own(playoutP50, oracleDelay, difference)))
 	c.middle(verdict{cc: cc, class: class, what: "playout p95 - causal's, ms", limit: 40, most: true}, c.over(in, c.pair(cc, "causal", playoutP95, difference)))
-	c.worst(verdict{cc: cc, class: class, what: "playout p95 / larger of GCC's and causal's", limit: 1.1, most: true}, c.over(in, func(sc string) (float64, bool) {
+	c.worst(verdict{cc: cc, class: class, what: "playout p95 / larger of the better GCC's and causal's", limit: 1.1, most: true}, c.over(in, func(sc string) (float64, bool) {
 		a, ok1 := c.value(sc, cc, playoutP95)
-		g, ok2 := c.better(sc, playoutP95)
+		g, ok2 := c.least(sc, playoutP95)
 		b, ok3 := c.value(sc, "causal", playoutP95)
 
 		return ratio(a, max(g, b)), ok1 && ok2 && ok3
@@ -217,63 +275,112 @@ func (c *checker) frontier(cc, class string) {
 	s = c.over(in, c.pair(cc, "causal", frozen, difference))
 	c.middle(verdict{cc: cc, class: class, what: "frozen - causal's, points", limit: 0.3, most: true}, s)
 	c.worst(verdict{cc: cc, class: class, what: "frozen - causal's, points", limit: 1.5, most: true}, s)
-	c.middle(verdict{cc: cc, class: class, what: "sender queue p95, ms (2.5 x 20)", limit: 50, most: true}, c.over(in, func(sc string) (float64, bool) {
+	target := targetDelay()
+	c.middle(verdict{cc: cc, class: class, what: fmt.Sprintf("sender queue p95, ms (2.5 x %s)", number(target)), limit: 2.5 * target, most: true}, c.over(in, func(sc string) (float64, bool) {
 		return c.value(sc, cc, func(r sim.Result) float64 { return r.SenderQueueP95 })
 	}))
 }
 
-// better is the figure of the GCC that has more goodput.
-func (c *checker) better(sc string, m metric) (float64, bool) {
-	best, got, any := 0.0, 0.0, false
-	for _, g := range []string{"gcc", "pion"} {
-		rate, ok := c.value(sc, g, goodput)
-		if v, _ := c.value(sc, g, m); ok && (!any || rate > best) {
-			best, got, any = rate, v, true
+// targetDelay is tau* of the preset that is measured, in ms.
+func targetDelay() float64 {
+	p, err := qoe.PresetByName("default")
+	if err != nil {
+		return math.NaN() // nothing is below it
+	}
+
+	return float64(p.TargetDelay) / float64(time.Millisecond)
+}
+
+// gccs are those to be beaten.
+func gccs() []string { return []string{"gcc", pionrun.Pion} }
+
+// most is the highest figure of the GCCs, least the lowest.
+func (c *checker) most(sc string, m metric) (float64, bool) {
+	v, ok := c.least(sc, func(r sim.Result) float64 { return -m(r) })
+
+	return -v, ok
+}
+
+func (c *checker) least(sc string, m metric) (float64, bool) {
+	least, any := math.Inf(1), false
+	for _, g := range gccs() {
+		if v, ok := c.value(sc, g, m); ok {
+			least, any = min(least, v), true
 		}
 	}
 
-	return got, any
+	return least, any
 }
 
 func (c *checker) againstGCC(cc, class string) {
 	in := inClass(class)
-	s := c.over(in, func(sc string) (float64, bool) {
+	c.worst(verdict{cc: cc, class: class, what: "goodput / better GCC's", limit: 0.97}, c.over(in, func(sc string) (float64, bool) {
 		a, ok1 := c.value(sc, cc, goodput)
-		b, ok2 := c.better(sc, goodput)
+		b, ok2 := c.most(sc, goodput)
 
 		return ratio(a, b), ok1 && ok2
-	})
-	c.worst(verdict{cc: cc, class: class, what: "goodput / better GCC's", limit: 0.97}, s)
-	if class == "trace" {
-		c.middle(verdict{cc: cc, class: class, what: "goodput / 1.5 of the better GCC's or 0.9 of the clairvoyant's", limit: 1}, c.over(in, func(sc string) (float64, bool) {
-			a, ok1 := c.value(sc, cc, goodput)
-			b, ok2 := c.better(sc, goodput)
-			o, _ := c.value(sc, cc, oracleRate)
-
-			return max(ratio(a, 1.5*b), ratio(a, 0.9*o)), ok1 && ok2
-		}))
-	}
-	near := func(sc string) (ours, theirs float64, ok bool) {
-		a, ok1 := c.value(sc, cc, goodput)
-		b, ok2 := c.better(sc, goodput)
-
-		return a, b, ok1 && ok2 && b >= 0.8*a
-	}
-	c.worst(verdict{cc: cc, class: class, what: "where GCC is near: p50's excess / max(theirs, 15 ms)", limit: 0.68, most: true}, c.over(in, func(sc string) (float64, bool) {
-		_, _, ok := near(sc)
-		a, _ := c.value(sc, cc, excess)
-		b, _ := c.better(sc, excess)
-
-		return a / max(b, 10/0.68), ok
 	}))
-	c.worst(verdict{cc: cc, class: class, what: "where GCC is near: frozen excess / theirs", limit: 0.4, most: true}, c.over(in, func(sc string) (float64, bool) {
-		_, _, ok := near(sc)
-		bound, _ := c.value(sc, "causal", frozen)
+	if !strings.HasSuffix(class, "cell") {
+		c.lead(cc, class)
+	}
+	// Each GCC that is near, on its own.
+	near := func(f func(sc, g string) (float64, bool)) spread {
+		var all spread
+		for _, g := range gccs() {
+			s := c.over(in, func(sc string) (float64, bool) {
+				a, ok1 := c.value(sc, cc, goodput)
+				b, ok2 := c.value(sc, g, goodput)
+				if !ok1 || !ok2 || b < 0.8*a {
+					return 0, false
+				}
+
+				return f(sc, g)
+			})
+			for i, name := range s.names {
+				all.values, all.names = append(all.values, s.values[i]), append(all.names, name+" ("+g+")")
+			}
+		}
+
+		return all
+	}
+	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: p50's excess / max(theirs, 15 ms)", limit: 0.68, most: true, conditional: true}, near(func(sc, g string) (float64, bool) {
+		a, _ := c.value(sc, cc, excess)
+		b, _ := c.value(sc, g, excess)
+
+		return a / max(b, 10/0.68), true
+	}))
+	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: frozen excess / theirs", limit: 0.4, most: true, conditional: true}, near(func(sc, g string) (float64, bool) {
+		bound, ok := c.value(sc, "oracle", frozen)
 		a, _ := c.value(sc, cc, frozen)
-		b, _ := c.better(sc, frozen)
+		b, _ := c.value(sc, g, frozen)
 
 		return (a - bound) / (b - bound), ok && b-bound > 0.5
 	}))
+}
+
+// lead is either of two: much more than a GCC, or nearly all there is.
+func (c *checker) lead(cc, class string) {
+	more := c.over(inClass(class), func(sc string) (float64, bool) {
+		a, ok1 := c.value(sc, cc, goodput)
+		b, ok2 := c.most(sc, goodput)
+
+		return ratio(a, b), ok1 && ok2
+	})
+	share := c.over(inClass(class), func(sc string) (float64, bool) {
+		a, ok := c.value(sc, cc, goodput)
+		o, _ := c.value(sc, cc, oracleRate)
+
+		return ratio(a, o), ok
+	})
+	v := verdict{cc: cc, class: class, what: "goodput / better GCC's / 1.5, or / clairvoyant's / 0.9", limit: 1}
+	if len(more.values) == 0 || len(share.values) == 0 {
+		c.nothing(v)
+
+		return
+	}
+	m, s := median(slices.Sorted(slices.Values(more.values))), median(slices.Sorted(slices.Values(share.values)))
+	v.got, v.note = max(m/1.5, s/0.9), fmt.Sprintf("medians: x%.2f of the GCC's, %.2f of the clairvoyant's", m, s)
+	c.out = append(c.out, v)
 }
 
 // againstOthers wants to beat the laws that were published, in the median of each
@@ -288,9 +395,22 @@ func (c *checker) againstOthers(cc string) {
 	}
 	for _, other := range []string{"seed", "published-rtc", "published-bulk"} {
 		for _, class := range classes {
-			rate := c.over(inClass(class), c.pair(cc, other, goodput, ratio))
-			late := c.over(inClass(class), c.pair(cc, other, playoutP95, ratio))
-			if len(rate.values) == 0 || len(late.values) != len(rate.values) {
+			// In the same scenarios: a law that shows no picture at all has no p95.
+			both := func(f func(g, l float64) float64) spread {
+				return c.over(inClass(class), func(sc string) (float64, bool) {
+					g, ok1 := c.pair(cc, other, goodput, ratio)(sc)
+					l, ok2 := c.pair(cc, other, playoutP95, ratio)(sc)
+					if math.IsNaN(g) || math.IsNaN(l) {
+						return 0, false
+					}
+
+					return f(g, l), ok1 && ok2
+				})
+			}
+			rate, late := both(func(g, _ float64) float64 { return g }), both(func(_, l float64) float64 { return l })
+			if len(rate.values) == 0 {
+				c.nothing(verdict{cc: cc, class: class, what: "beats " + other + " (distance to it)"})
+
 				continue
 			}
 			for i := range rate.values {
@@ -311,36 +431,52 @@ func (c *checker) againstOthers(cc string) {
 // tolerance: below 0 one is. More at no later, or earlier at no less.
 func beats(goodput, p95, tolerance float64) float64 {
 	margin := min(goodput-(1-tolerance), 1+tolerance-p95)
-	if goodput < 1 && p95 > 1 { // neither is better
-		margin = min(margin, max(goodput-1, 1-p95))
+	if goodput <= 1 && p95 >= 1 { // neither is better
+		margin = min(margin, goodput-1, 1-p95)
 	}
 
 	return margin
 }
 
-// steps looks at the worst queue when the radio falls to a quarter; seeds are
-// phases.
+// steps looks at the worst queue when the radio falls to a quarter, and at how
+// soon the rate is back; seeds are phases.
 func (c *checker) steps(cc string) {
-	const name = "step-20-5-20"
-	var vs []float64
-	for _, r := range c.runs[name+"|"+cc] {
-		vs = append(vs, r.SenderQueueMax)
+	runs := c.runs[stepName+"|"+cc]
+	for _, k := range []struct {
+		what        string
+		get         metric
+		middle, any float64
+	}{
+		{"worst sender queue, ms", func(r sim.Result) float64 { return r.SenderQueueMax }, 150, 200},
+		{"90 % of the new capacity after, s", func(r sim.Result) float64 { return r.RiseS }, 1.5, 1.5},
+	} {
+		v := verdict{cc: cc, class: "step", what: k.what, limit: k.middle, most: true, where: stepName}
+		if len(runs) < checkPhases {
+			v.note = fmt.Sprintf("%d of %d phases", len(runs), checkPhases)
+			c.nothing(v)
+
+			continue
+		}
+		var vs []float64
+		for _, r := range runs {
+			vs = append(vs, k.get(r.Result))
+		}
+		slices.Sort(vs)
+		v.got, v.note = median(vs), fmt.Sprintf("median of %d phases", len(vs))
+		c.out = append(c.out, v)
+		v.got, v.limit, v.note = vs[len(vs)-1], k.any, "in any"
+		c.out = append(c.out, v)
 	}
-	if len(vs) == 0 {
-		return
-	}
-	slices.Sort(vs)
-	note := fmt.Sprintf("median of %d phases", len(vs))
-	c.out = append(c.out, verdict{cc: cc, class: "step", what: "worst sender queue, ms", got: median(vs), limit: 150, most: true, where: name, note: note},
-		verdict{cc: cc, class: "step", what: "worst sender queue, ms", got: vs[len(vs)-1], limit: 200, most: true, where: name, note: "in any"})
 }
 
 // guards are the classes in which GCC must not be lost to.
 func (c *checker) guards(cc string) {
-	for _, class := range []string{"const", "step", "backhaul"} {
+	for _, class := range c.held("const", "step", "backhaul") {
 		c.worst(verdict{cc: cc, class: class, what: "goodput / GCC's", limit: 0.95}, c.over(inClass(class), c.pair(cc, "gcc", goodput, ratio)))
 	}
-	c.worst(verdict{cc: cc, class: "backhaul", what: "playout p95 / GCC's", limit: 1.15, most: true}, c.over(inClass("backhaul"), c.pair(cc, "gcc", playoutP95, ratio)))
+	for _, class := range c.held("backhaul") {
+		c.worst(verdict{cc: cc, class: class, what: "playout p95 / GCC's", limit: 1.15, most: true}, c.over(inClass(class), c.pair(cc, "gcc", playoutP95, ratio)))
+	}
 	for _, class := range []string{"handover", "applimited", "rmcat", "fairness", "stress"} {
 		c.worst(verdict{cc: cc, class: class, what: "no collapse: goodput / GCC's", limit: 0.5}, c.over(inClass(class), c.pair(cc, "gcc", goodput, ratio)))
 		c.worst(verdict{cc: cc, class: class, what: "no collapse: playout p95 / GCC's", limit: 2, most: true}, c.over(inClass(class), c.pair(cc, "gcc", playoutP95, ratio)))
@@ -348,7 +484,7 @@ func (c *checker) guards(cc string) {
 }
 
 func (c *checker) telemetry(cc string) {
-	const base = "synth-lte"
+	const base = periodBase
 	wrong := named("telemetry-none", "telemetry-frozen", "telemetry-late-1000", "telemetry-duplicated", "telemetry-reordered", "telemetry-silent", "telemetry-gap")
 	lying := named("telemetry-x2", "telemetry-x0.5", "telemetry-x10", "telemetry-x0.1")
 	for _, k := range []struct {
@@ -366,21 +502,40 @@ func (c *checker) telemetry(cc string) {
 
 		return ratio(late-g, fresh-g), ok1 && ok2 && ok3
 	}))
-	periods := c.over(named(base, "telemetry-t-10", "telemetry-t-20", "telemetry-t-40"), func(sc string) (float64, bool) { return c.value(sc, cc, goodput) })
-	if len(periods.values) > 1 {
-		best := slices.Max(periods.values)
-		for i := range periods.values {
-			periods.values[i] /= best
-		}
-		c.worst(verdict{cc: cc, class: "telemetry", what: "T of 5 to 40 ms: goodput / best", limit: 0.85}, periods)
+	c.worst(verdict{cc: cc, class: "telemetry", what: "T of 5 to 40 ms: goodput / best", limit: 0.85},
+		ofBest(c.over(named(base, "telemetry-t-10", "telemetry-t-20", "telemetry-t-40"), func(sc string) (float64, bool) { return c.value(sc, cc, goodput) })))
+	// They do not give a phone the same: as a share of what is possible.
+	var schedulers spread
+	for _, load := range []string{"30", "70", "100"} {
+		s := ofBest(c.over(named("cell-lte-fair-"+load, "cell-lte-pf-"+load, "cell-lte-split-"+load, "cell-lte-rr-"+load), func(sc string) (float64, bool) {
+			a, ok := c.value(sc, cc, goodput)
+			b, _ := c.value(sc, cc, oracleRate)
+
+			return ratio(a, b), ok
+		}))
+		schedulers.values, schedulers.names = append(schedulers.values, s.values...), append(schedulers.names, s.names...)
 	}
+	c.worst(verdict{cc: cc, class: "cell", what: "schedulers: share of the clairvoyant's goodput / best", limit: 0.85}, schedulers)
+}
+
+// ofBest makes a spread one of shares of its best; one alone is no spread.
+func ofBest(s spread) spread {
+	if len(s.values) < 2 {
+		return spread{}
+	}
+	best := slices.Max(s.values)
+	for i := range s.values {
+		s.values[i] /= best
+	}
+
+	return s
 }
 
 // flows looks at who gets what.
 func (c *checker) flows(cc string) {
 	same := func(r sim.Result) bool {
 		return r.Flows > 1 && (r.Class == "fairness" || r.Class == "rmcat") && !strings.Contains(r.Scenario, "gcc") && !strings.Contains(r.Scenario, "cubic") &&
-			!strings.Contains(r.Scenario, "5.6") && !strings.Contains(r.Scenario, "5.7") && !strings.Contains(r.Scenario, "8869")
+			!strings.Contains(r.Scenario, "5.6") && !strings.Contains(r.Scenario, "5.7")
 	}
 	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "Jain index among its own", limit: 0.9}, c.over(same, func(sc string) (float64, bool) {
 		return c.value(sc, cc, func(r sim.Result) float64 { return r.JainIndex })
@@ -388,11 +543,44 @@ func (c *checker) flows(cc string) {
 	mixed := func(r sim.Result) bool {
 		return r.Class == "fairness" && (strings.Contains(r.Scenario, "gcc") || strings.Contains(r.Scenario, "cubic")) || strings.Contains(r.Scenario, "rmcat-5.6") && strings.Contains(r.Scenario, "backhaul")
 	}
-	share := c.over(mixed, func(sc string) (float64, bool) {
-		return c.value(sc, cc, func(r sim.Result) float64 { return r.FairShare })
-	})
-	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "share beside GCC and CUBIC", limit: 0.5}, share)
-	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "share beside GCC and CUBIC", limit: 2, most: true}, share)
+	// Of two flows none can have more than twice its share: that the other one is
+	// not starved shows in its own.
+	share := func(get func([]float64) float64) spread {
+		return c.over(mixed, func(sc string) (float64, bool) {
+			return c.value(sc, cc, func(r sim.Result) float64 { return get(shares(r.FlowGoodputs)) })
+		})
+	}
+	mine := func(s []float64) float64 { return s[0] }
+	others := func(s []float64) float64 { return slices.Min(s[1:]) }
+	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "own share beside GCC and CUBIC", limit: 0.5}, share(mine))
+	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "own share beside GCC and CUBIC", limit: 2, most: true}, share(mine))
+	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "least share of a GCC or CUBIC beside it", limit: 0.5}, share(others))
+}
+
+// shares are flows' goodputs over their mean, the measured one's first, of what
+// sim.Result.FlowGoodputs tells of those in its direction.
+func shares(flows string) []float64 {
+	var all []float64
+	sum := 0.0
+	for f := range strings.FieldsSeq(flows) {
+		if strings.HasPrefix(f, "<-") {
+			continue
+		}
+		_, text, _ := strings.Cut(f, "=")
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		all, sum = append(all, v), sum+v
+	}
+	if len(all) < 2 {
+		return []float64{math.NaN(), math.NaN()}
+	}
+	for i := range all {
+		all[i] *= float64(len(all)) / sum
+	}
+
+	return all
 }
 
 // moves are the encoder's.
@@ -416,11 +604,24 @@ func (c *checker) moves() {
 func (c *checker) print(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "\tcc\tclass\twhat\tmeasured\twanted\t\twhere")
-	met := 0
+	met, none, empty := 0, 0, 0
 	slices.SortStableFunc(c.out, func(a, b verdict) int { return cmp.Compare(a.cc, b.cc) })
 	for _, v := range c.out {
-		word, sign := "MISSED", ">="
-		if v.met() {
+		word, sign, got := "MISSED", ">=", short(v.got)
+		switch {
+		case v.none:
+			if !c.looked(v.class) {
+				none++
+
+				continue // nobody has asked for it
+			}
+			if word, got = "not run", "-"; v.conditional && c.ranBeside(v.cc, v.class) {
+				word = "no case"
+				empty++
+			} else {
+				none++
+			}
+		case v.met():
 			word = "met"
 			met++
 		}
@@ -429,9 +630,9 @@ func (c *checker) print(w io.Writer) error {
 		}
 		where := v.note
 		if v.where != "" {
-			where = v.where + ", " + v.note
+			where = strings.TrimSuffix(v.where+", "+v.note, ", ")
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s %s\t\t%s\n", word, v.cc, v.class, v.what, short(v.got), sign, short(v.limit), where)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s %s\t\t%s\n", word, v.cc, v.class, v.what, got, sign, short(v.limit), where)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -439,9 +640,34 @@ func (c *checker) print(w io.Writer) error {
 	for _, l := range c.losses {
 		fmt.Fprintln(w, "not beaten:", l)
 	}
-	_, err := fmt.Fprintf(w, "\n%d of %d thresholds met.\n", met, len(c.out))
+	_, err := fmt.Fprintf(w, "\n%d of %d thresholds met, %d missed, %d without a case, %d not run. Speed and memory: go test -bench . ./gbr\n",
+		met, len(c.out), len(c.out)-met-empty-none, empty, none)
 
 	return err
+}
+
+// looked tells whether any scenario of the classes was run.
+func (c *checker) looked(classes string) bool {
+	return slices.ContainsFunc(c.scenarios, func(s sim.Result) bool {
+		return slices.Contains(strings.Split(classes, ", "), s.Class)
+	})
+}
+
+// ranBeside tells whether an algorithm was run with a GCC and the references, in
+// some scenario of a class.
+func (c *checker) ranBeside(cc, class string) bool {
+	return slices.ContainsFunc(c.scenarios, func(s sim.Result) bool {
+		if s.Class != class {
+			return false
+		}
+		_, ok := c.least(s.Scenario, goodput)
+		for _, who := range []string{cc, "causal", "oracle"} {
+			_, there := c.value(s.Scenario, who, goodput)
+			ok = ok && there
+		}
+
+		return ok
+	})
 }
 
 // short is a number with three digits that tell.

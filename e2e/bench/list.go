@@ -26,22 +26,29 @@ func list(w, stderr io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "CLASS\tSCENARIOS\tWHAT")
 	for _, c := range sim.Classes() {
-		n := 0
-		for _, s := range all {
-			if s.Class == c.Name {
-				n++
-			}
-		}
+		n := count(all, func(s sim.Scenario) bool { return s.Class == c.Name })
 		fmt.Fprintf(tw, "%s\t%d\t%s\n", c.Name, n, c.Doc)
 	}
-	fmt.Fprintf(tw, "all\t%d\t\n", len(all))
+	fmt.Fprintf(tw, "all\t%d\t\n", len(all)-count(all, func(s sim.Scenario) bool { return s.Number > 0 }))
 	if err := tw.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintln(tw, "\nSCENARIO\tCLASS\tWHAT")
 	for _, s := range all {
+		if s.Number > 0 {
+			continue // there are hundreds
+		}
 		fmt.Fprintf(tw, "%s\t%s\t%s%s\n", s.Name, s.Class, s.Doc, lengthNote(s))
 	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(tw, "\nHELD OUT\tSCENARIOS\tWHAT")
+	for _, c := range sim.RandomClasses() {
+		n := count(all, func(s sim.Scenario) bool { return s.Class == c.Name })
+		fmt.Fprintf(tw, "%s\t%d of %d\t%s\n", c.Name, min(n, sim.RandomFew), n, c.Doc)
+	}
+	fmt.Fprintln(tw, "random\t\tall of these; others by name or pattern: random-cell-17, random-*-3?")
 	if err := tw.Flush(); err != nil {
 		return err
 	}
@@ -55,6 +62,17 @@ func list(w, stderr io.Writer) error {
 	}
 
 	return tw.Flush()
+}
+
+func count(all []sim.Scenario, which func(sim.Scenario) bool) int {
+	n := 0
+	for _, s := range all {
+		if which(s) {
+			n++
+		}
+	}
+
+	return n
 }
 
 // lengthNote says how long a scenario is, where that is not 60 s.

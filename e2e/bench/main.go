@@ -3,7 +3,8 @@
 // Command bench runs congestion controllers through emulated cellular uplinks
 // in virtual time and prints what a viewer would have got: a table, or one JSON
 // object a line for each run. The same seed gives the same figures, but for the
-// rows of the real Pion stack (pion, pion-leaky, gbrcc-pion), which see.
+// rows of the real Pion stack (pion, pion-leaky, gbrcc-pion, gbrcc-on-pion), which
+// see.
 //
 //	flags ──► plan of runs ──► all cores ──► store ──► table, JSON
 //	               ▲                           │  ▲
@@ -20,6 +21,7 @@
 //	store.go     keeping them, and going on after an interruption
 //	progress.go  the line on the terminal
 //	output.go    list, table, JSON
+//	classes.go   -classes: medians over classes
 //	check.go     -check: thresholds, and how far from them
 //	report.go    report.html; its looks are in assets/
 //	version.go   which code this is
@@ -54,15 +56,24 @@ Examples:
   bench -trace uplink.csv -duration 120s -json > runs.jsonl
   bench -cc gbrcc -set beta=50 -set target_ms=40
   bench -scenarios const,trace -cc gbrcc,gbrcc-pion,gcc,pion,pion-leaky -seeds 5
-  bench -check -scenarios trace,cell,step -seeds 5 -out DIR
-  bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -out DIR
+  bench -check -scenarios all -seeds 5 -out DIR
+  bench -check -scenarios random -seeds 5
+  bench -scenarios trace -sweep beta=10,25,50 -sweep target_ms=10,20,40 -cc seed -out DIR
+  bench -scenarios trace,cell -sweep telemetry_ms=2,50,100,200 -cc gbrcc,seed -classes
+  bench -cc gbrcc -sweep without=each -classes
 
-The rows pion, pion-leaky and gbrcc-pion run in the real Pion stack in virtual
-time, on the same cells: Pion's GCC with its NoOp and with its leaky bucket pacer,
-and gbrcc again, as a check of the simulation. They take about a second a minute,
+The rows pion, pion-leaky, gbrcc-pion and gbrcc-on-pion run in the real Pion stack
+in virtual time, on the same cells: Pion's GCC with its NoOp and with its leaky
+bucket pacer, gbrcc again, as a check of the simulation, and gbrcc over Pion's GCC
+in place of ours. They take about a second a minute,
 in up to two processes of their own, run on the classes const, step, trace,
 backhaul and rmcat, and differ a little each time, even with the same seed: look
 at the spread. What they are set up with: go doc ./e2e/bench/pionrun.
+
+The scenarios random-KIND-N are held out: each is drawn by its number, and is not
+in all. What they are for is to tell whether a change is better on what it was not
+made for: change, measure on the catalogue, and only then look at them, at numbers
+that were not looked at before (random-*-3? are 30 to 39 of each kind).
 
 With -out every run is kept as soon as it is done: after an interruption the same
 command goes on from there, and more seeds or algorithms add to what is there.
@@ -75,15 +86,19 @@ Flags:
 type options struct {
 	list      bool
 	check     bool
+	classes   bool
 	json      bool
 	scenarios string
 	cc        []string
 	seeds     int
 	duration  time.Duration
 	trace     string
+	traceFrom time.Duration
 	out       string
 	settings  []setting
 	sweeps    []sweep
+	// chosen tells that -cc was given, not taken from checkCC.
+	chosen bool
 	// command is what the report says to run.
 	command string
 }
@@ -149,6 +164,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		write = writeJSON
 	} else if o.check {
 		write = writeCheck
+	} else if o.classes {
+		write = writeClasses
 	}
 
 	return errors.Join(write(stdout, records, failed), failedError(failed, len(jobs)))
@@ -161,12 +178,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	cc := "gbrcc,seed,gcc,gcc-burst,fixed,causal,oracle"
 	fs.BoolVar(&o.list, "list", false, "list scenarios, algorithms and parameters, then exit")
 	fs.BoolVar(&o.check, "check", false, "compare with the thresholds that GBR-CC is measured by; -cc is then "+checkCC+" where it is not given")
+	fs.BoolVar(&o.classes, "classes", false, "print medians over each class in place of each scenario, in Markdown")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line for each run instead of the table")
 	fs.StringVar(&o.scenarios, "scenarios", "all", "names, classes (see -list), patterns such as step-* or all, comma separated")
 	fs.StringVar(&cc, "cc", cc, "algorithms, comma separated")
 	fs.IntVar(&o.seeds, "seeds", 1, "runs with seeds 1 to N")
 	fs.DurationVar(&o.duration, "duration", 0, durationHelp)
 	fs.StringVar(&o.trace, "trace", "", traceHelp)
+	fs.DurationVar(&o.traceFrom, "trace-from", 0, "where -trace begins; it goes on with its beginning when it is over")
 	fs.StringVar(&o.out, "out", "", "keep every run in `DIR`/results.csv, go on from what is there, and write table.md and report.html")
 	fs.Func("set", "controller parameter `key=value`, repeatable (see -list)", func(s string) error {
 		v, err := parseSetting(s)
@@ -192,7 +211,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q (flags start with -, see -h)", fs.Arg(0))
 	}
-	if o.check && !isSet(fs, "cc") {
+	if o.chosen = isSet(fs, "cc"); o.check && !o.chosen {
 		cc = checkCC
 	}
 	for name := range strings.SplitSeq(cc, ",") {
@@ -203,6 +222,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		if !slices.Contains(o.cc, name) {
 			o.cc = append(o.cc, name)
 		}
+	}
+	if o.traceFrom < 0 || o.traceFrom > 0 && o.trace == "" {
+		return o, fmt.Errorf("-trace-from %v: want a time within the file of -trace", o.traceFrom)
 	}
 	if o.seeds < 1 || o.seeds > 1000 {
 		return o, fmt.Errorf("-seeds %d: want 1 to 1000", o.seeds)

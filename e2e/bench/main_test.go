@@ -23,7 +23,7 @@ func keys() []string {
 	return strings.Fields(`scenario class cc seed duration_s capacity_mbps goodput_mbps utilization
 		playout_ms_p50 playout_ms_p95 playout_ms_p99 ue_queue_ms_p50 ue_queue_ms_p95 ue_queue_ms_max
 		sender_queue_ms_p50 sender_queue_ms_p95 sender_queue_ms_max rtt_ms_p50 rtt_ms_p95
-		freeze_count freeze_ratio frames_sent frames_rendered loss_ratio key_frame_requests target_mbps_mean target_cv target_moves_per_s samples
+		freeze_count freeze_ratio frames_sent frames_rendered loss_ratio key_frame_requests target_mbps_mean target_cv target_moves_per_s rise_s samples
 		flows flow_goodputs_mbps jain_index fair_share
 		oracle_goodput_mbps oracle_playout_ms_p50 oracle_playout_ms_p95 oracle_playout_ms_at_goodput params`)
 }
@@ -100,7 +100,7 @@ func TestFilesAndTable(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if want := []string{"frontier.csv", "report.html", "results.csv", "table.md", "version.json"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"classes.md", "frontier.csv", "report.html", "results.csv", "table.md", "version.json"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%v in the folder, %v; want %v", names, err, want)
 	}
 }
@@ -135,6 +135,28 @@ func TestTraceFile(t *testing.T) {
 	}
 	if r.Scenario != "two.csv" || r.CapacityMbps < 1.9 || r.CapacityMbps > 2.1 || r.GoodputMbps < 0.9 || r.GoodputMbps > 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A trace begins where it is told to, and seed 1 with it.
+func TestTraceFrom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fall.csv")
+	if err := os.WriteFile(path, []byte("t_ms,ul_kbps\n0,8000\n30000,2000\n60000,2000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// 10 s of it are not counted.
+	for from, mbps := range map[string]float64{"0s": 8, "10s": 8, "20s": 2, "30s": 2} {
+		out, err := bench(t, "-trace", path, "-trace-from", from, "-cc", "fixed", "-set", "fixed_kbps=500", "-duration", "19s", "-json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r sim.Result
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.CapacityMbps < mbps-0.1 || r.CapacityMbps > mbps+0.1 || from != "0s" && r.Scenario != "fall.csv@"+from {
+			t.Errorf("from %s: scenario %s of %.2f Mbit/s, want %.1f ± 0.1", from, r.Scenario, r.CapacityMbps, mbps)
+		}
 	}
 }
 
@@ -178,6 +200,10 @@ func TestBadInput(t *testing.T) {
 	if err := os.WriteFile(junk, []byte("hello\nworld\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	short := filepath.Join(dir, "short")
+	if err := os.WriteFile(short, []byte("1\n2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -206,11 +232,21 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-sweep", "gamma=1,2"}, "target_ms"},
 		{[]string{"-sweep", "beta=1,2", "-sweep", "beta=3"}, "twice"},
 		{[]string{"-sweep", "beta=1,2", "-set", "beta=3"}, "twice"},
+		{[]string{"-set", "without=salt"}, "hold-back"},
+		{[]string{"-sweep", "without=path,path"}, "twice"},
+		{[]string{"-set", "without=each"}, "-sweep"},
+		{[]string{"-set", "bsr_table=umts"}, "nr-short"},
+		{[]string{"-set", "bsr_ms=0.5", "-scenarios", "const-3", "-cc", "gbrcc"}, "whole milliseconds"},
+		{[]string{"-set", "bsr_ms=5", "-cc", "gcc"}, "no algorithm"},
 		{[]string{"-sweep", "horizon_ms=33,50", "-cc", "gbrcc"}, "no algorithm"},
 		{[]string{"-sweep", "beta=10,-5", "-cc", "seed"}, "beta=-5"},
 		{[]string{"-trace", filepath.Join(dir, "missing")}, "missing"},
 		{[]string{"-trace", junk}, "line 1"},
 		{[]string{"-trace", dir}, dir},
+		{[]string{"-trace", short, "-trace-from", "2s"}, "3ms long"},
+		{[]string{"-trace-from", "2s"}, "-trace"},
+		{[]string{"-trace", short, "-trace-from", "-2s"}, "-trace-from"},
+		{[]string{"-scenarios", "random-cell-100"}, "random-cell"},
 		{[]string{"-scenarios", "const-3", "-cc", "fixed", "-duration", "15s", "-out", filepath.Join(junk, "x")}, "-out"},
 	} {
 		out, err := bench(t, c.args...)

@@ -230,6 +230,7 @@ func (e *engine) writeFiles(ctx context.Context, o options, jobs []job, records 
 	}{
 		{resultsName, func(w io.Writer) error { return writeCSV(w, e.store.results.ordered(keys)) }},
 		{frontierName, func(w io.Writer) error { return writeCSV(w, e.store.frontier.ordered(frontierKeys(jobs))) }},
+		{"classes.md", func(w io.Writer) error { return writeClasses(w, records, failed) }},
 		{"table.md", func(w io.Writer) error { return writeMarkdown(w, records, failed) }},
 		{"report.html", func(w io.Writer) error { return e.writeReport(w, o, jobs, records, failed) }},
 	}

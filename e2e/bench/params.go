@@ -24,6 +24,75 @@ type param struct {
 	of func(cc string) bool
 }
 
+// These keys have names for values.
+const (
+	without     = "without"
+	withoutEach = "each"
+	bsrTable    = "bsr_table"
+)
+
+func (p param) named() bool { return p.key == without || p.key == bsrTable }
+
+// word is how a value is written.
+func (p param) word(v float64) string {
+	switch p.key {
+	case without:
+		return gbr.Ingredient(v).String()
+	case bsrTable:
+		return sim.BSRTables()[int(v)-1]
+	default:
+		return number(v)
+	}
+}
+
+// value reads one.
+func (p param) value(text string) (float64, error) {
+	switch p.key {
+	case without:
+		i, err := gbr.IngredientByName(text)
+
+		return float64(i), err
+	case bsrTable:
+		i := slices.Index(sim.BSRTables(), text)
+		if i < 0 {
+			return 0, fmt.Errorf("%s: unknown table %q, choose from %s", p.key, text, strings.Join(sim.BSRTables(), ", "))
+		}
+
+		return float64(i + 1), nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.Abs(v) > 1e9 {
+		return 0, fmt.Errorf("%s: %q is not a number", p.key, text)
+	}
+
+	return v, nil
+}
+
+// values reads a list of them.
+func (p param) values(list string) ([]float64, error) {
+	if p.key == without && strings.TrimSpace(list) == withoutEach {
+		vs := []float64{0}
+		for _, i := range gbr.Ingredients() {
+			vs = append(vs, float64(i))
+		}
+
+		return vs, nil
+	}
+	var vs []float64
+	for text := range strings.SplitSeq(list, ",") {
+		v, err := p.value(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(vs, v) {
+			return nil, fmt.Errorf("%s: %s is there twice", p.key, p.word(v))
+		}
+		vs = append(vs, v)
+	}
+
+	return vs, nil
+}
+
 func params() []param {
 	ms := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
 	only := func(name string) func(string) bool { return func(cc string) bool { return cc == name } }
@@ -37,9 +106,10 @@ func params() []param {
 		{"gain_max", "highest factor of one sample", func(p *sim.Params, v float64) { p.GBR.GainMax = v }, hasGain},
 		{"ratio_weight", "newest ratio's weight in the average", func(p *sim.Params, v float64) { p.GBR.RatioWeight = v }, hasGain},
 		{"headroom", "growth is capped at this multiple of the acknowledged rate", func(p *sim.Params, v float64) { p.GBR.AckedHeadroom = v }, hasInnerLoop},
-		{"without", "ingredients left out, the sum of " + ingredients(), func(p *sim.Params, v float64) { p.GBR.Without = gbr.Ingredient(v) }, isDefault},
+		{without, "ingredients left out: " + ingredients() + ", with + between several; " + withoutEach + " for a sweep of none and each of them", func(p *sim.Params, v float64) { p.GBR.Without = gbr.Ingredient(v) }, isDefault},
 		{"memory", "time constant of the radio's rate in TTIs with a backlog", func(p *sim.Params, v float64) { p.GBR.CapacityMemory = v }, isDefault},
 		{"safety", "share of the radio's rate for an encoder that follows a rate", func(p *sim.Params, v float64) { p.GBR.Safety = v }, isDefault},
+		{"hold_after_ms", "how long after the last sign of life the inner loop is trusted", func(p *sim.Params, v float64) { p.GBR.HoldAfter = ms(v) }, isDefault},
 		{"standing_ms", "queue that may be left when the next frame comes", func(p *sim.Params, v float64) { p.GBR.Standing = ms(v) }, isDefault},
 		{"drain_ms", "queue above that for which the rate goes down by all of it", func(p *sim.Params, v float64) { p.GBR.Drain = ms(v) }, isDefault},
 		{"frame_safety", "safety of frame budgets", func(p *sim.Params, v float64) { p.GBR.FrameSafety = v }, isDefault},
@@ -49,7 +119,14 @@ func params() []param {
 		{"pacing", "pacing rate in multiples of the radio's rate", func(p *sim.Params, v float64) { p.GBR.PacingFactor = v }, isDefault},
 		{"growth", "factor per second of fast growth", func(p *sim.Params, v float64) { p.GBR.Growth = v }, isDefault},
 		{"hold_ms", "how long the outer loop's detector waits for telemetry", func(p *sim.Params, v float64) { p.GBR.HoldDelay = ms(v) }, isDefault},
-		{"fixed_kbps", "rate of the algorithm fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) }, only("fixed")},
+		{"bsr_ms", "condition: the phone's periodic BSR timer", func(p *sim.Params, v float64) { p.Conditions.BSRPeriod = ms(v) }, hearsModem},
+		{"telemetry_ms", "condition: delay of the telemetry's link", func(p *sim.Params, v float64) { p.Conditions.TelemetryLink = ms(v) }, hearsModem},
+		{bsrTable, "condition: the table of buffer status reports, and the radio: " + strings.Join(sim.BSRTables(), ", "), func(p *sim.Params, v float64) { p.Conditions.Table = sim.BSRTable(v) }, hearsModem},
+		{"encoder_ms", "condition: how old a rate is when the encoder obeys it, 0 for none", func(p *sim.Params, v float64) { p.Conditions.EncoderLag = orNone(ms(v)) }, isController},
+		{
+			"fixed_kbps", "rate of the algorithm fixed, and of the loop under gbrcc-fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) },
+			func(cc string) bool { return cc == "fixed" || cc == "gbrcc-fixed" },
+		},
 		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = ms(v) }, only("oracle")},
 	}
 }
@@ -63,6 +140,24 @@ func hasInnerLoop(cc string) bool {
 	return !isReference(cc) && cc != "gcc" && cc != pionrun.Pion && cc != pionrun.PionLeaky
 }
 
+// isController tells that an algorithm is one that could be built, and that it is
+// run in package sim, where conditions can be changed.
+func isController(cc string) bool {
+	return cc != "causal" && cc != "oracle" && !pionrun.Known(cc)
+}
+
+// hearsModem is those of them that telemetry makes a difference to.
+func hearsModem(cc string) bool { return isController(cc) && hasInnerLoop(cc) }
+
+// orNone makes 0 what stands for none where 0 stands for the usual.
+func orNone(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+
+	return d
+}
+
 // isDefault tells whether an algorithm is GBR-CC as users get it.
 func isDefault(cc string) bool { return strings.HasPrefix(cc, "gbrcc") }
 
@@ -73,21 +168,8 @@ func hasGain(cc string) bool { return strings.HasPrefix(cc, "seed") }
 // ingredients names what can be left out.
 func ingredients() string {
 	var words []string
-	for _, i := range []struct {
-		i    gbr.Ingredient
-		name string
-	}{
-		{gbr.Correction, "correction"},
-		{gbr.HoldBack, "hold-back"},
-		{gbr.PathLaw, "path"},
-		{gbr.FastGrowth, "growth"},
-		{gbr.Bursts, "bursts"},
-		{gbr.QuickFall, "quick fall"},
-		{gbr.Prediction, "prediction"},
-		{gbr.CrossCheck, "cross-check"},
-		{gbr.Smoothing, "smoothing"},
-	} {
-		words = append(words, fmt.Sprintf("%d %s", i.i, i.name))
+	for _, i := range gbr.Ingredients() {
+		words = append(words, i.String())
 	}
 
 	return strings.Join(words, ", ")
@@ -111,7 +193,7 @@ type setting struct {
 	value float64
 }
 
-func (s setting) String() string { return s.param.key + "=" + number(s.value) }
+func (s setting) String() string { return s.param.key + "=" + s.param.word(s.value) }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
@@ -142,19 +224,9 @@ func parseSweep(s string) (sweep, error) {
 	if err != nil {
 		return sweep{}, err
 	}
-	sw := sweep{param: p}
-	for text := range strings.SplitSeq(list, ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e9 {
-			return sweep{}, fmt.Errorf("%s: %q is not a number", key, text)
-		}
-		if slices.Contains(sw.values, v) {
-			return sweep{}, fmt.Errorf("%s: %s is there twice", key, number(v))
-		}
-		sw.values = append(sw.values, v)
-	}
+	vs, err := p.values(list)
 
-	return sw, nil
+	return sweep{p, vs}, err
 }
 
 // variant is one algorithm with its parameters.

@@ -84,14 +84,18 @@ func (o options) plan(scenarios []sim.Scenario) []job {
 	var jobs []job
 	for i := range scenarios {
 		s := &scenarios[i]
-		for seed := 1; seed <= o.seeds; seed++ {
+		phases := o.seeds
+		if o.check && s.Name == stepName {
+			phases = max(phases, checkPhases)
+		}
+		for seed := 1; seed <= phases; seed++ {
 			f := &frontier{}
 			for _, v := range variants {
-				if runs(v.cc, *s) {
+				if runs(v.cc, *s) && (seed <= o.seeds || isDefault(v.cc)) {
 					jobs = append(jobs, job{s, v, uint64(seed), f})
 				}
 			}
-			if o.check && s.Class == "trace" {
+			if o.check && s.Class == traceClass && seed <= o.seeds {
 				jobs = append(jobs, job{s, calm(), uint64(seed), f})
 			}
 		}

@@ -240,6 +240,7 @@ func (e *engine) report(o options, jobs []job, records []record) *report {
 	r.Cell = tableOf(ns3.Checked())
 	var curves []curveChart
 	r.Sweeps, curves = sweeps(o, r.Scenarios, medians)
+	r.Sweeps = append(classSweeps(o, records), r.Sweeps...)
 	r.Charts.Curves = append(r.Charts.Curves, curves...)
 
 	return r
@@ -262,7 +263,7 @@ func firsts(jobs []job) []job {
 func colors(vs []variant, crowded bool) []string {
 	known := map[string]string{
 		"gbrcc": "blue", "gcc": "orange", "seed": "purple", "gcc-burst": "amber", "fixed": "grey", "causal": "teal", "oracle": "green",
-		pionrun.Pion: "red", pionrun.PionLeaky: "rust", pionrun.Own: "sky",
+		pionrun.Pion: "red", pionrun.PionLeaky: "rust", pionrun.Own: "sky", pionrun.OnPion: "plum",
 	}
 	others := []string{"pink", "olive", "brown", "plum", "sky", "rust"}
 	out := make([]string, len(vs))

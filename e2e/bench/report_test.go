@@ -154,8 +154,9 @@ func TestSweep(t *testing.T) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(labels, "\n"), strings.Join(want, "\n"))
 	}
 	page, data := parseReport(t, dir)
-	if n := strings.Count(page, `class="heat"`); n != 4 {
-		t.Errorf("%d heat maps, want 4", n)
+	// Of the grid, and of fixed's one key over the classes.
+	if n := strings.Count(page, `class="heat"`); n != 4+4 {
+		t.Errorf("%d heat maps, want 8", n)
 	}
 	// The sweep over fixed is in the order of its values.
 	if len(data.Curves) != 1 || !slices.Equal(data.Curves[0].Values, []float64{500, 1000, 1500}) {

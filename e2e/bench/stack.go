@@ -37,7 +37,7 @@ func (o options) checkStack(scenarios []sim.Scenario, stderr io.Writer) error {
 			rows = append(rows, cc)
 		}
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 || o.check && !o.chosen {
 		return nil
 	}
 	var why error

@@ -10,11 +10,12 @@ import (
 // sweepFigure is what one algorithm does in one scenario over the values of one
 // key (curves, drawn by the script) or two (heat maps).
 type sweepFigure struct {
-	CC, Scenario string
+	CC, Scenario string // "" for all classes
 	Keys         []string
 	Docs         []string
 	ID           string    // of the curves
-	Maps         []heatMap // of two keys
+	Maps         []heatMap // of two keys, or of one and the classes
+	Wide         bool      // they need the page's width
 }
 
 // heatMap has the first key's values from left to right, the second's from top
@@ -85,19 +86,45 @@ func (f figure) spread() [3]float64 {
 	return [3]float64{round(scale*f.low, 3), round(scale*f.median, 3), round(scale*f.high, 3)}
 }
 
+// classSweeps makes the figures over classes of everything that is swept over one
+// key.
+func classSweeps(o options, records []record) []sweepFigure {
+	var figures []sweepFigure
+	t := byClass(records)
+	for _, cc := range o.cc {
+		axes := o.axes(cc)
+		if len(axes) != 1 {
+			continue
+		}
+		if maps := classMaps(o, cc, axes[0], t); len(maps) > 0 {
+			figures = append(figures, sweepFigure{CC: cc, Keys: []string{axes[0].param.key}, Docs: []string{axes[0].param.doc}, Maps: maps, Wide: len(axes[0].values) > 4})
+		}
+	}
+
+	return figures
+}
+
+// axes are the keys that are swept for an algorithm.
+func (o options) axes(cc string) []sweep {
+	var axes []sweep
+	for _, sw := range o.sweeps {
+		if sw.param.of(cc) {
+			axes = append(axes, sw)
+		}
+	}
+
+	return axes
+}
+
 // sweeps makes the figures of everything that is swept over one or two keys.
 // More have no picture; the tables show them.
 func sweeps(o options, scenarios []reportScenario, medians []row) ([]sweepFigure, []curveChart) {
 	var figures []sweepFigure
 	var charts []curveChart
 	for _, cc := range o.cc {
-		var axes []sweep
-		for _, sw := range o.sweeps {
-			if sw.param.of(cc) {
-				axes = append(axes, sw)
-			}
-		}
-		if len(axes) == 0 || len(axes) > 2 {
+		axes := o.axes(cc)
+		// Names have no place on an axis; their figure is the one over classes.
+		if len(axes) == 0 || len(axes) > 2 || slices.ContainsFunc(axes, func(a sweep) bool { return len(axes) == 1 && a.param.named() }) {
 			continue
 		}
 		for _, s := range scenarios {
@@ -171,7 +198,7 @@ func heatMaps(across, down sweep, at func(...float64) row) []heatMap {
 		}
 		var all []float64
 		for _, x := range across.values {
-			m.Columns = append(m.Columns, number(x))
+			m.Columns = append(m.Columns, across.param.word(x))
 			for _, y := range down.values {
 				all = append(all, at(x, y).figure(name).median)
 			}
@@ -181,7 +208,7 @@ func heatMaps(across, down sweep, at func(...float64) row) []heatMap {
 			worst, best = best, worst
 		}
 		for _, y := range down.values {
-			r := heatRow{Head: number(y)}
+			r := heatRow{Head: down.param.word(y)}
 			for _, x := range across.values {
 				f := at(x, y).figure(name)
 				c := heatCell{Text: f.value(f.median), Shade: 100, Best: f.value(f.median) == f.value(best)}

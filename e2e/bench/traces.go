@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -153,10 +154,11 @@ func recorded() (scenarios []sim.Scenario, sums map[string]string, err error) {
 }
 
 // catalogue is the built-in scenarios with the real traces, where there are any,
-// behind the synthetic ones.
+// behind the synthetic ones, and the held-out ones at the end.
 func catalogue() (all []sim.Scenario, sums map[string]string, err error) {
 	all = sim.Catalogue()
 	real, sums, err := recorded()
+	held, heldSums := heldOut(real, sums)
 	at := 0
 	for i, s := range all {
 		if s.Class == traceClass {
@@ -164,7 +166,28 @@ func catalogue() (all []sim.Scenario, sums map[string]string, err error) {
 		}
 	}
 
-	return slices.Insert(all, at, real...), sums, err
+	maps.Copy(heldSums, sums)
+
+	return append(slices.Insert(all, at, real...), held...), heldSums, err
+}
+
+// heldOut are the scenarios that are drawn by numbers; those of recordings bear
+// the fingerprint of all of them, as a number's depends on which there are.
+func heldOut(real []sim.Scenario, sums map[string]string) (all []sim.Scenario, of map[string]string) {
+	of = map[string]string{}
+	var traces []cell.Trace
+	var radios []cell.Radio
+	var text strings.Builder
+	for _, s := range real {
+		traces, radios = append(traces, s.Trace(1, s.Duration)), append(radios, s.Cell.Radio) // seed 1 has the whole
+		text.WriteString(s.Name + " " + sums[s.Name] + "\n")
+	}
+	drawn := sim.FromRecordings(traces, radios)
+	for _, s := range drawn {
+		of[s.Name] = fingerprint([]byte(text.String()))
+	}
+
+	return append(sim.Random(), drawn...), of
 }
 
 const traceClass = "trace"
@@ -201,6 +224,14 @@ func (o options) fromFile() (sim.Scenario, string, error) {
 	t, sum, err := readTrace(filepath.Base(o.trace), o.trace)
 	if err != nil {
 		return sim.Scenario{}, "", fmt.Errorf("-trace: %w", err)
+	}
+	if o.traceFrom > 0 {
+		if o.traceFrom >= t.Len() {
+			return sim.Scenario{}, "", fmt.Errorf("-trace-from %v: %s is %v long", o.traceFrom, filepath.Base(o.trace), t.Len())
+		}
+		if t, err = sim.From(t, o.traceFrom); err != nil {
+			return sim.Scenario{}, "", fmt.Errorf("-trace: %w", err)
+		}
 	}
 
 	return sim.FromTrace(t), sum, nil

@@ -11,37 +11,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/gbrcc/gbrcc/e2e/browser/headless"
 )
 
 //go:embed page.html
 var receiverPage string
-
-// executables in the order in which they are tried; the wrapper that Debian has
-// in the path adds flags of its own.
-var executables = []string{"/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome"}
-
-func executable(t *testing.T) string {
-	t.Helper()
-	names := executables
-	if name := os.Getenv("GBRCC_CHROMIUM"); name != "" {
-		names = []string{name}
-	}
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatalf("no Chromium (looked for %s): apt-get install chromium, or set GBRCC_CHROMIUM to its path", strings.Join(names, ", "))
-
-	return ""
-}
 
 // openPage starts a browser with a page of ours. It ends with the test.
 func openPage(t *testing.T, page string) context.Context {
@@ -51,33 +30,9 @@ func openPage(t *testing.T, page string) context.Context {
 		fmt.Fprint(w, page)
 	}))
 	t.Cleanup(server.Close)
-	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(executable(t)),
-		chromedp.UserDataDir(t.TempDir()),
-	}
-	for name, value := range map[string]any{
-		"headless": "new", "disable-gpu": true, "disable-quic": true, "no-first-run": true,
-		// A container has no user namespaces for the sandbox and little shared
-		// memory; the only page is ours.
-		"no-sandbox": true, "disable-dev-shm-usage": true,
-		"disable-background-networking": true, "disable-component-update": true, "disable-sync": true,
-		"disable-background-timer-throttling": true, "disable-renderer-backgrounding": true,
-		"disable-backgrounding-occluded-windows": true,
-		"autoplay-policy":                        "no-user-gesture-required",
-		"disable-features":                       "WebRtcHideLocalIpsWithMdns",
-		"allow-loopback-in-peer-connection":      true,
-		// Nothing leaves this machine.
-		"host-resolver-rules": "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-		"window-size":         "1400,1300",
-	} {
-		options = append(options, chromedp.Flag(name, value))
-	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	ctx := headless.Start(t, map[string]any{"window-size": "1400,1300"})
 	if err := chromedp.Do(ctx, chromedp.Navigate(server.URL)); err != nil {
-		t.Fatalf("Chromium does not start: %v", err)
+		t.Fatal(err)
 	}
 
 	return ctx

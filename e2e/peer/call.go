@@ -43,6 +43,8 @@ type Config struct {
 	// Source, when not nil, makes the media in place of the encoder: it is
 	// called when the peers are connected and returns when ctx ends.
 	Source func(ctx context.Context, e cc.BandwidthEstimator, write func(*rtp.Packet) error)
+	// Video, when not nil, makes the media as VP8 frames, as Source does.
+	Video func(ctx context.Context, v *Video)
 	// Received, when not nil, gets every packet that the receiver reads.
 	Received func(*rtp.Packet)
 	// ReplayWindow is SRTP's replay protection in packets; 0 is Pion's, 64.
@@ -68,6 +70,7 @@ type Call struct {
 	mu                sync.Mutex
 	captured, leftOut int
 	keyWanted         atomic.Bool
+	askKey            atomic.Bool
 
 	cancel  context.CancelFunc
 	closers []func() error
@@ -174,6 +177,11 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 func (c *Call) startMedia(ctx context.Context, cfg Config, receiver *webrtc.PeerConnection, track *webrtc.TrackLocalStaticRTP, tracks <-chan *webrtc.TrackRemote) {
 	c.start = time.Now()
 	c.rcv = newReceiver(c.start)
+	parse := func(p *rtp.Packet) (piece, error) { return parsePiece(p.Payload) }
+	v := &Video{call: c, write: trackWriter(track)}
+	if cfg.Video != nil {
+		parse = v.piece
+	}
 	c.wg.Go(func() {
 		var t *webrtc.TrackRemote
 		select {
@@ -191,9 +199,16 @@ func (c *Call) startMedia(ctx context.Context, cfg Config, receiver *webrtc.Peer
 				cfg.Received(p)
 			}
 			resent := attributes.Get(webrtc.AttributeRtxSsrc) != nil
-			c.rcv.onPacket(time.Now(), p.Payload, p.Timestamp, resent)
+			if piece, err := parse(p); err == nil {
+				c.rcv.onPiece(time.Now(), piece, len(p.Payload), p.Timestamp, resent)
+			}
 		}
 	})
+	if cfg.Video != nil {
+		c.wg.Go(func() { cfg.Video(ctx, v) })
+
+		return
+	}
 	if cfg.Source != nil {
 		c.wg.Go(func() { cfg.Source(ctx, c.estimator, trackWriter(track)) })
 
@@ -232,7 +247,7 @@ func (c *Call) watch(ctx context.Context, receiver *webrtc.PeerConnection, ssrc 
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			if requests := c.rcv.onTimer(now); requests > asked {
+			if requests := c.rcv.onTimer(now); requests > asked || c.askKey.Swap(false) {
 				asked = requests
 				// An error is the connection going down; the context tells when to
 				// stop.
@@ -382,6 +397,10 @@ func describe(ctx context.Context, from *webrtc.PeerConnection, d webrtc.Session
 
 	return to.SetRemoteDescription(*from.LocalDescription())
 }
+
+// RequestKeyFrame has the receiver ask for a key frame over the network, for
+// somebody who came late.
+func (c *Call) RequestKeyFrame() { c.askKey.Store(true) }
 
 // Estimator is the sender's bandwidth estimator.
 func (c *Call) Estimator() cc.BandwidthEstimator { return c.estimator }

@@ -56,12 +56,15 @@ func newReceiver(start time.Time) *receiver {
 	return &receiver{start: start, newest: -1, screen: qoe.NewReceiver(qoe.ReceiverConfig{Start: start, DecodeTick: qoe.ChromiumTick})}
 }
 
-// onPacket takes a packet. Resent ones came in answer to a request.
+// onPacket takes a packet of the synthetic encoder.
 func (r *receiver) onPacket(now time.Time, payload []byte, rtpTime uint32, resent bool) {
-	p, err := parsePiece(payload)
-	if err != nil {
-		return
+	if p, err := parsePiece(payload); err == nil {
+		r.onPiece(now, p, len(payload), rtpTime, resent)
 	}
+}
+
+// onPiece takes a packet. Resent ones came in answer to a request.
+func (r *receiver) onPiece(now time.Time, p piece, size int, rtpTime uint32, resent bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := int64(p.frame)
@@ -74,11 +77,11 @@ func (r *receiver) onPacket(now time.Time, payload []byte, rtpTime uint32, resen
 			return // a retransmission may turn out not to be needed
 		}
 		f.got[word] |= bit
-		r.bytes += int64(len(payload))
+		r.bytes += int64(size)
 	}
 	r.show(r.screen.OnPacket(now, qoe.PacketInfo{
 		Frame: id, Index: int(p.index), Count: int(p.count), RTPTimestamp: rtpTime,
-		KeyFrame: p.key, Size: len(payload), Retransmitted: resent,
+		KeyFrame: p.key, Size: size, Retransmitted: resent,
 	}))
 }
 

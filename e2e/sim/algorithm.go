@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,10 +52,13 @@ type Limits struct {
 type Params struct {
 	// GBR applies to the GBR-CC algorithms; zero values are the defaults.
 	GBR gbr.Config
-	// FixedBps is the rate of "fixed".
+	// FixedBps is the rate of "fixed", and of the end-to-end loop under
+	// "gbrcc-fixed". Default 2 Mbit/s.
 	FixedBps int
 	// Horizon is how far "oracle" sees.
 	Horizon time.Duration
+	// Conditions change the scenario.
+	Conditions Conditions
 }
 
 // Algorithms lists the names that New knows.
@@ -62,10 +66,15 @@ func Algorithms() []string {
 	return append(gbrNames(), "gcc", "gcc-burst", "fixed", "causal", "oracle")
 }
 
-// withBudget is GBR-CC with an encoder that obeys its frame budget to the byte
-// and at once; "gbrcc" has one that follows the rate, as late as the scenario's
-// is.
-const withBudget = "gbrcc-budget"
+const (
+	// withBudget is GBR-CC with an encoder that obeys its frame budget to the byte
+	// and at once; "gbrcc" has one that follows the rate, as late as the scenario's
+	// is.
+	withBudget = "gbrcc-budget"
+	// overFixed is GBR-CC over an end-to-end loop that never moves, at the rate of
+	// "fixed": what the radio's side does alone.
+	overFixed = "gbrcc-fixed"
+)
 
 // gbrNames are the algorithms of package gbr.
 func gbrNames() []string {
@@ -73,7 +82,7 @@ func gbrNames() []string {
 	for _, a := range gbr.Algorithms() {
 		names = append(names, a.String())
 		if a == gbr.Default {
-			names = append(names, withBudget)
+			names = append(names, withBudget, overFixed)
 		}
 	}
 
@@ -97,12 +106,7 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 
 		return endToEnd{outer}, nil
 	case "fixed":
-		bps := p.FixedBps
-		if bps == 0 {
-			bps = 2_000_000
-		}
-
-		return fixed(min(bps, l.MaxBps)), nil
+		return fixed(fixedBps(l, p)), nil
 	case "causal":
 		return &causal{view: v, limits: l}, nil
 	case "oracle":
@@ -115,6 +119,9 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 // Check tells, without running anything, what Run would say about a scenario's
 // algorithm and its parameters.
 func Check(sc Scenario, alg string, p Params) error {
+	if err := p.Conditions.check(); err != nil {
+		return err
+	}
 	_, err := newAlgorithm(alg, sc.Limits, p, &view{})
 
 	return err
@@ -128,16 +135,19 @@ func newGCC(l Limits) (*gcc.Controller, error) {
 }
 
 func newEstimator(name string, l Limits, p Params) (Algorithm, error) {
-	alg, err := gbr.AlgorithmByName(strings.TrimSuffix(name, "-budget"))
-	if err != nil {
+	cfg := p.GBR
+	cfg.StartBps, cfg.MinBps, cfg.MaxBps = l.StartBps, l.MinBps, l.MaxBps
+	var outer gbr.Outer
+	var err error
+	if name == overFixed {
+		outer = gcc.NewFixed(fixedBps(l, p))
+	} else if outer, err = newGCC(l); err != nil {
 		return nil, err
 	}
-	cfg := p.GBR
-	cfg.Algorithm = alg
-	cfg.StartBps, cfg.MinBps, cfg.MaxBps = l.StartBps, l.MinBps, l.MaxBps
-	outer, err := newGCC(l)
-	if err != nil {
-		return nil, err
+	if name != withBudget && name != overFixed {
+		if cfg.Algorithm, err = gbr.AlgorithmByName(name); err != nil {
+			return nil, err
+		}
 	}
 	est, err := gbr.NewEstimator(outer, cfg)
 	if err != nil {
@@ -180,14 +190,16 @@ func (g endToEnd) Rates() Rates {
 	return Rates{e.BitrateBps, e.PacingBps}
 }
 
-// inBursts is GCC with libwebrtc's pacer, which lets a frame go in one burst. It
-// leaves the delay detector one group of packets a frame, and with it a longer
-// memory: against jitter it keeps a higher rate, and it notices a falling link
-// later.
+// inBursts is GCC with libwebrtc's pacer, which lets a frame go in one burst: the
+// groups of its delay detector are frames, and each is a queue in the phone. With
+// gcc's own groups the plain one has the longer memory too.
 type inBursts struct{ endToEnd }
 
 // burst is libwebrtc's. goog_cc: PacingController, burst interval.
 func (inBursts) burst() time.Duration { return 40 * time.Millisecond }
+
+// fixedBps is the rate of who never changes it.
+func fixedBps(l Limits, p Params) int { return min(cmp.Or(p.FixedBps, 2_000_000), l.MaxBps) }
 
 // fixed never changes its mind.
 type fixed int

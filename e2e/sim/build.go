@@ -55,12 +55,31 @@ func constant(bps int) change {
 
 // steps is a radio whose rate changes. Seeds shift all steps but the first.
 func steps(parts ...cell.Step) change {
-	return capacity(func(seed uint64, _ time.Duration) cell.Trace {
-		shifted := append([]cell.Step(nil), parts...)
-		shifted[0].For += time.Duration(phase(seed) * float64(time.Second))
+	return func(s *Scenario) {
+		s.Rise = lastRise(parts)
+		s.Trace = func(seed uint64, _ time.Duration) cell.Trace {
+			shifted := append([]cell.Step(nil), parts...)
+			shifted[0].For += shift(seed)
 
-		return cell.Steps(shifted...)
-	})
+			return cell.Steps(shifted...)
+		}
+	}
+}
+
+// shift is how much later than seed 1 a seed has its steps.
+func shift(seed uint64) time.Duration { return time.Duration(phase(seed) * float64(time.Second)) }
+
+// lastRise is the last step to half as much again, or more.
+func lastRise(parts []cell.Step) (r Rise) {
+	at := time.Duration(0)
+	for i, p := range parts {
+		if i > 0 && 2*p.Bps >= 3*parts[i-1].Bps {
+			r = Rise{at, p.Bps}
+		}
+		at += p.For
+	}
+
+	return r
 }
 
 // hold is a step of a rate for so many seconds.

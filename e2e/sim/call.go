@@ -63,6 +63,7 @@ type call struct {
 	sent, lost, framesSent             int
 	level                              float64 // of the target, when its last move was counted
 	moves                              int
+	climb                              climb
 }
 
 // report is one of TWCC.
@@ -129,7 +130,7 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 		begin = begin.Add(time.Duration(phase.Int64N(int64(time.Second) / int64(fps(src)))))
 	}
 	src.Start, src.Seed = begin, w.seed+uint64(r.number)<<32
-	c := &call{route: r}
+	c := &call{route: r, climb: newClimb(w)}
 	r.flow = c
 	if c.alg, err = newAlgorithm(f.CC, limits, params, &view{route: r, fps: fps(src)}); err != nil {
 		return nil, err
@@ -252,6 +253,7 @@ func (c *call) arrive(seq int64, d *cell.Delivery) {
 	first := !pc.here
 	pc.here = true
 	c.viewer.arrivals.onArrival(seq, c.w.instant(d.At))
+	c.climb.onArrival(c.w.instant(d.At), p.queuedAt, p.size)
 	counted := c.w.counts(d.At)
 	if counted && !c.spec.Reverse {
 		left := c.w.instant(d.LeftPhone)

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
@@ -25,6 +26,16 @@ func traceScenarios() []Scenario {
 func FromTrace(t cell.Trace) Scenario {
 	return base(t.Name, traceClass, "capacity from "+t.Name,
 		capacity(func(seed uint64, d time.Duration) cell.Trace { return excerpt(t, seed, d) }))
+}
+
+// From is a trace from a time on, which begins anew where it ended; to the ms.
+func From(t cell.Trace, d time.Duration) (cell.Trace, error) {
+	bytes := make([]int, t.Len().Milliseconds())
+	for i := range bytes {
+		bytes[i] = t.At(d.Milliseconds() + int64(i))
+	}
+
+	return cell.NewTrace(fmt.Sprintf("%s@%v", t.Name, d), bytes)
 }
 
 // excerpt is a trace from where the seed says on. The offset is a whole number

@@ -29,7 +29,9 @@
 //
 //	scenario.go   what a run is: radios, paths, telemetry, sources, flows
 //	catalogue.go  the built-in scenarios, their classes; catalogue_*.go one each
+//	random.go     held-out scenarios, drawn by numbers; random_model.go capacities
 //	select.go     finding them by name, class or pattern
+//	conditions.go what a sweep changes in any of them
 //	build.go      what they are built from
 //	run.go        a run from outside
 //	world.go      the event loop
@@ -39,6 +41,7 @@
 //	transfer.go   TCP
 //	capacity.go   the cell that phones share, what it could carry and will
 //	call.go       a sender of video and audio
+//	climb.go      how soon it uses a faster radio
 //	feedback.go   what it hears of arrivals
 //	viewer.go     the far side: what is shown, and asked for
 //	nack.go       what is missing, and when to ask for it

@@ -205,6 +205,9 @@ func (p *phone) deliver(t gbr.Telemetry, beat bool) {
 		return
 	}
 	p.samples += len(t.Samples)
+	if d := p.w.sc.TelemetryClock.ahead(p.w.since()); d != 0 {
+		moveTimes(&t, d)
+	}
 	at := p.w.instant(p.w.now)
 	for _, r := range p.w.routes {
 		if r.phone == p && !r.spec.Reverse && at >= instant(r.spec.From) {

@@ -48,6 +48,10 @@ type Result struct {
 	// TargetMoves is how often a second, at the frames, the target was more than
 	// 10 % from where it was when last counted.
 	TargetMoves float64 `json:"target_moves_per_s"`
+	// RiseS is how long, in s, after the radio's last leap until nine tenths of
+	// what it carries then arrived for 200 ms, headers included and without what
+	// had waited; the rest of the run if never, 0 without a leap.
+	RiseS float64 `json:"rise_s"`
 	// Samples counts the ratio samples that reached the algorithm.
 	Samples int `json:"samples"`
 
@@ -155,6 +159,7 @@ func (w *world) result() Result {
 	w.share(&res)
 	res.TargetMean, res.TargetCV = orElse(c.targets.Mean(), 0)/1e6, orElse(c.targets.CV(), 0)
 	res.TargetMoves = float64(c.moves) / counted.Seconds()
+	res.RiseS = c.climb.seconds(w)
 
 	return res
 }

@@ -8,12 +8,15 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/media"
+	"github.com/gbrcc/gbrcc/gbr"
 )
 
 // Scenario is everything that is the same for all algorithms in a run. One call
 // is measured; whatever else goes on beside it is in Flows.
 type Scenario struct {
 	Name, Class, Doc string
+	// Number is that of a held-out scenario, see Random; 0 for all others.
+	Number int
 	// Duration of the run; the first Warmup of it is not counted. MinDuration is
 	// what whoever changes Duration had better leave of it: the length without
 	// which the scenario does not show what it is for; 0 for any.
@@ -31,6 +34,9 @@ type Scenario struct {
 	// Backhaul, if there is one, is behind the paths of all radios: one queue
 	// for all that goes up.
 	Backhaul *cell.PathConfig
+
+	// Rise is the radio's last leap, the one after which Result.RiseS counts.
+	Rise Rise
 
 	// Limits, Source and Audio (nil for none) are the measured call's; seeds and
 	// starts are set by the run. From is when it begins, Pauses are when it sends
@@ -52,11 +58,57 @@ type Scenario struct {
 	Return cell.PathConfig
 	// TelemetryLink is the delay from the phone's agent to the sender.
 	TelemetryLink time.Duration
+	// TelemetryClock is what is wrong with the times that telemetry bears.
+	TelemetryClock ClockError
 	// TelemetryGap is an outage of all agents, empty for none.
 	TelemetryGapFrom, TelemetryGapTo time.Duration
 
 	// Flows are the others.
 	Flows []Flow
+}
+
+// Rise is a leap of the radio's rate to Bps, as seed 1 has it; others have it
+// shifted with all steps. Bps is 0 for none.
+type Rise struct {
+	At  time.Duration
+	Bps int
+}
+
+// ClockError is how far a clock is ahead of the sender's: by Offset at the start
+// of a run, DriftPPM more each second, and by Steps.
+type ClockError struct {
+	Offset   time.Duration
+	DriftPPM float64
+	Steps    []ClockStep
+}
+
+// ClockStep sets a clock ahead at a time of the run, as an agent does that starts
+// anew and does not know what time it is.
+type ClockStep struct{ At, Ahead time.Duration }
+
+// ahead is the error at a time of the run.
+func (c ClockError) ahead(t time.Duration) time.Duration {
+	d := c.Offset + time.Duration(c.DriftPPM*t.Seconds()*1000)
+	for _, s := range c.Steps {
+		if t >= s.At {
+			d += s.Ahead
+		}
+	}
+
+	return d
+}
+
+// moveTimes moves the times of telemetry.
+func moveTimes(t *gbr.Telemetry, d time.Duration) {
+	for i := range t.Samples {
+		t.Samples[i].At = t.Samples[i].At.Add(d)
+	}
+	for i := range t.Grants {
+		t.Grants[i].At = t.Grants[i].At.Add(d)
+	}
+	for i := range t.Reports {
+		t.Reports[i].At = t.Reports[i].At.Add(d)
+	}
 }
 
 // Span is a stretch of a run, since its start. To 0 is its end.

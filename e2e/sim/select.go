@@ -9,13 +9,18 @@ import (
 	"strings"
 )
 
-// Select finds built-in scenarios, see SelectFrom.
-func Select(list string) ([]Scenario, error) { return SelectFrom(Catalogue(), list) }
+// Select finds built-in and held-out scenarios, see SelectFrom.
+func Select(list string) ([]Scenario, error) {
+	return SelectFrom(append(Catalogue(), Random()...), list)
+}
 
 // SelectFrom finds scenarios by a comma-separated list of names, classes,
 // patterns of names with * and ? (as cell-lte-*), and "all", in the order of the
 // list. Case does not matter, and what is named twice comes once. The error, one
 // line, says what is unknown.
+//
+// Held-out scenarios come only to who asks for them: "random" and their classes
+// are the first few numbers, and only patterns that begin so are theirs.
 func SelectFrom(all []Scenario, list string) ([]Scenario, error) {
 	var picked []Scenario
 	for want := range strings.SplitSeq(list, ",") {
@@ -42,6 +47,12 @@ func SelectFrom(all []Scenario, list string) ([]Scenario, error) {
 // answers tells whether a word in lower case means the scenario.
 func (s Scenario) answers(want string) bool {
 	name := strings.ToLower(s.Name)
+	if s.Number > 0 {
+		ok, err := glob.Match(want, name)
+		few := s.Number <= RandomFew && (want == "random" || want == s.Class)
+
+		return few || strings.HasPrefix(want, "random-") && ok && err == nil
+	}
 	if want == "all" || want == s.Class || want == name {
 		return true
 	}
@@ -52,7 +63,7 @@ func (s Scenario) answers(want string) bool {
 
 func classNames() []string {
 	var names []string
-	for _, c := range Classes() {
+	for _, c := range append(Classes(), RandomClasses()...) {
 		names = append(names, c.Name)
 	}
 

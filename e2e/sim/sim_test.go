@@ -315,3 +315,17 @@ func number(t *testing.T, s string) float64 {
 
 	return v
 }
+
+// The inner loop stands on an end-to-end loop that does nothing, too: where that
+// loop's rate fits it changes nothing, where the radio falls below it is all that
+// keeps the queue short.
+func TestOverAFixedRate(t *testing.T) {
+	fits, falls := scenario(t, "const-3", time.Minute), scenario(t, "step-3-1-3", time.Minute)
+	for _, cc := range []string{"fixed", "gbrcc-fixed"} {
+		within(t, cc+" where it fits: goodput", run(t, fits, cc, 1, sim.Options{}).GoodputMbps, 1.9, 0.06, "Mbit/s")
+	}
+	alone, under := run(t, falls, "fixed", 1, sim.Options{}), run(t, falls, "gbrcc-fixed", 1, sim.Options{})
+	within(t, "alone, where the radio falls below it: queue", alone.SenderQueueMax, 10_000, 4_000, "ms")
+	within(t, "under the inner loop: queue", under.SenderQueueMax, 150, 100, "ms")
+	within(t, "goodput", under.GoodputMbps, 1.65, 0.15, "Mbit/s")
+}

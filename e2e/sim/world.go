@@ -73,6 +73,10 @@ func newWorld(sc Scenario, alg string, seed uint64, start time.Time, p Params, o
 	if err := sc.check(); err != nil {
 		return nil, err
 	}
+	if err := p.Conditions.check(); err != nil {
+		return nil, err
+	}
+	sc = p.Conditions.on(sc)
 	w := &world{sc: sc, opts: opts, seed: seed, start: start, end: start.Add(sc.Duration), now: start}
 	if opts.Foresight != nil {
 		w.future = opts.Foresight.traces

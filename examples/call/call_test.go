@@ -22,6 +22,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
+	"github.com/gbrcc/gbrcc/e2e/phone"
 )
 
 // A short call of both estimators, with somebody who watches the page.
@@ -188,57 +189,6 @@ func TestAgentOutage(t *testing.T) {
 	within(t, "samples", float64(run.Samples)/run.DurationS, 15, 150, "a second")
 }
 
-func TestPhoneKeepsItsAddress(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	link, err := live.New(live.Config{Cell: cell.Config{Capacity: cell.Constant(5_000_000)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer link.Close() //nolint:errcheck // always nil
-	if err := link.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := newPhone(link.Diag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers := func() bool {
-		c, err := net.DialTimeout("tcp", p.addr, time.Second)
-		if err == nil {
-			err = c.Close()
-		}
-
-		return err == nil
-	}
-	addr, url := p.addr, p.url
-	for range 2 {
-		if err := p.start(); err != nil || !answers() { // it lives already
-			t.Fatalf("the agent does not answer: %v", err)
-		}
-		p.kill()
-		p.kill()
-		if answers() {
-			t.Error("the agent answers after its death")
-		}
-		if err := p.start(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if p.addr != addr || p.url != url {
-		t.Errorf("the agent came back at %s, was at %s", p.addr, addr)
-	}
-	p.kill()
-	squatter, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer squatter.Close() //nolint:errcheck // nothing to do about it
-	if err := p.start(); err == nil {
-		t.Error("the agent started on an address that is taken")
-		p.kill()
-	}
-}
-
 // Ended from outside it stops at once, leaves nothing and does not pretend to
 // have a result.
 func TestCancel(t *testing.T) {
@@ -332,13 +282,13 @@ func TestOtherAgent(t *testing.T) {
 	if err := link.Start(); err != nil {
 		t.Fatal(err)
 	}
-	agent, err := newPhone(link.Diag)
+	agent, err := phone.New(link.Diag)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer agent.kill()
+	defer agent.Kill()
 	file := filepath.Join(t.TempDir(), "result.json")
-	r := start(t.Context(), "-duration", "2s", "-cc", "seed", "-modem", agent.url, "-json", file, "-http", "off")
+	r := start(t.Context(), "-duration", "2s", "-cc", "seed", "-modem", agent.URL(), "-json", file, "-http", "off")
 	if err := r.end(t); err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +304,7 @@ func TestOtherAgent(t *testing.T) {
 	// Always backlogged: a buffer report, and a sample, every 5 ms.
 	within(t, "samples", float64(got.Runs[0].Samples)/got.Runs[0].DurationS, 120, 220, "a second")
 
-	wrong := regexp.MustCompile(`token=.*`).ReplaceAllString(agent.url, "token="+secret)
+	wrong := regexp.MustCompile(`token=.*`).ReplaceAllString(agent.URL(), "token="+secret)
 	r = start(t.Context(), "-duration", "1s", "-cc", "gbrcc", "-modem", wrong, "-http", "off")
 	if err := r.end(t); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
 	"github.com/gbrcc/gbrcc/e2e/peer"
+	"github.com/gbrcc/gbrcc/e2e/phone"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/interceptor"
 	"github.com/gbrcc/gbrcc/modemlink"
@@ -26,7 +27,7 @@ import (
 type leg struct {
 	cc      string
 	link    *live.Link
-	phone   *phone // nil: no telemetry, or another agent's
+	phone   *phone.Agent // nil: no telemetry, or another agent's
 	client  *modemlink.Client
 	call    *peer.Call
 	samples atomic.Int64
@@ -80,12 +81,28 @@ func (l *leg) dial(ctx context.Context, o options) error {
 
 // connect is dial on given sockets, which are the leg's from then on.
 func (l *leg) connect(ctx context.Context, o options, sender, receiver net.PacketConn) (err error) {
-	l.call, err = peer.Dial(ctx, peer.Config{
+	cfg := peer.Config{
 		Sender: l.link.Uplink(sender), Receiver: l.link.Downlink(receiver),
 		Estimator: l.estimator, Seed: o.seed,
-	})
+	}
+	if o.film != nil {
+		cfg.Video = func(ctx context.Context, v *peer.Video) {
+			if err := o.film.show(ctx, v); err != nil {
+				text := l.cc + ": no video: " + err.Error()
+				l.show.line(text)
+				l.page.event(text)
+			}
+		}
+		if l.page != nil {
+			cfg.Received = l.page.viewers.forward(l.cc)
+		}
+	}
+	l.call, err = peer.Dial(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.cc, err)
+	}
+	if o.film != nil && l.page != nil {
+		l.page.viewers.join(l.cc, l.call.RequestKeyFrame)
 	}
 	if !wantsTelemetry(l.cc) {
 		return nil
@@ -125,10 +142,10 @@ func (l *leg) connectPhone(modem string) error {
 	url := modem
 	if modem == "sim" {
 		var err error
-		if l.phone, err = newPhone(l.link.Diag); err != nil {
+		if l.phone, err = phone.New(l.link.Diag); err != nil {
 			return err
 		}
-		url = l.phone.url
+		url = l.phone.URL()
 	}
 	estimator, ok := l.call.Estimator().(*interceptor.Estimator)
 	if !ok {
@@ -213,7 +230,7 @@ func (l *leg) close() error {
 	}
 	l.wg.Wait()
 	if l.phone != nil {
-		l.phone.kill()
+		l.phone.Kill()
 	}
 	if l.call != nil {
 		errs = append(errs, l.call.Close())

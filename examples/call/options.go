@@ -40,6 +40,8 @@ Examples:
   call -trace uplink.csv -duration 60s -json result.json
   call -agent-outage 10s,5s          # kill the phone's agent at 10 s for 5 s
   call -cc gbrcc -modem gbr://...    # telemetry from another agent
+  call -video                        # a real encoder, and the page plays the videos
+                                     # (go run -tags codec, needs libvpx)
 
 Flags:
 `
@@ -62,6 +64,7 @@ type options struct {
 	seed      uint64
 	outageAt  time.Duration
 	outageFor time.Duration
+	film      *film // nil: frames of made-up sizes
 }
 
 func names() []string { return []string{"gbrcc", "seed", "gcc", "pion"} }
@@ -73,6 +76,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("call", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are printed once, by main
 	cc, trace := "gbrcc,pion", ""
+	show, picture := false, "pattern:640x360"
 	flags.DurationVar(&o.duration, "duration", 30*time.Second, "length of the call")
 	flags.StringVar(&cc, "cc", cc, "estimators, comma separated: "+strings.Join(names(), ", "))
 	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps or t_ms,nr_tbs,lte_tbs (FILE#nr, FILE#lte: one leg); steps above 1 Gbit/s are left out (default: a built-in synthetic LTE cell)")
@@ -80,6 +84,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.http, "http", "127.0.0.1:0", "`ADDR` of the live page (port 0: any free one; off: no page)")
 	flags.StringVar(&o.json, "json", "", "write the result to `FILE`")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the cell and of the encoder's noise")
+	flags.BoolVar(&show, "video", false, "encode real video, and play on the page what arrives")
+	flags.StringVar(&picture, "picture", picture, "what is shown with -video: pattern:WIDTHxHEIGHT, camera, or a `FILE` in y4m (ffmpeg -i x.mp4 -pix_fmt yuv420p x.y4m); every estimator has an encoder and the page a decoder for each: 1280x720 wants four cores")
 	flags.Func("agent-outage", "kill the phone's agent during the call and start it again: `AT,FOR`, such as 10s,5s", func(s string) (err error) {
 		o.outageAt, o.outageFor, err = parseOutage(s)
 
@@ -124,6 +130,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if err := o.checkJSON(); err != nil {
 		return o, fmt.Errorf("-json: %w", err)
+	}
+	if show {
+		var err error
+		if o.film, err = newFilm(picture); err != nil {
+			return o, err
+		}
+	} else if picture != "pattern:640x360" {
+		return o, errors.New("-picture: only with -video")
 	}
 
 	return o, nil

@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -14,12 +16,20 @@ import (
 	"github.com/gbrcc/gbrcc/interceptor/dashboard"
 )
 
+//go:embed watch
+var watchFiles embed.FS
+
+// watchPolicy is of the page with the videos; that of the charts has its own.
+const watchPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"media-src 'self' blob: mediastream:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // page is the live view; a nil page shows nothing.
 type page struct {
-	board  *dashboard.Dashboard
-	server *http.Server
-	url    string
-	done   chan struct{}
+	board   *dashboard.Dashboard
+	viewers *viewers // nil without -video
+	server  *http.Server
+	url     string
+	done    chan struct{}
 }
 
 // colours per estimator, the same on every chart.
@@ -72,9 +82,13 @@ func newPage(o options) (*page, error) {
 	if err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	p := &page{
-		board: board, url: pageURL(ln.Addr()), done: make(chan struct{}),
-		server: &http.Server{Handler: board.Handler(), ReadHeaderTimeout: 5 * time.Second},
+	p := &page{board: board, url: pageURL(ln.Addr()), done: make(chan struct{})}
+	p.server = &http.Server{Handler: board.Handler(), ReadHeaderTimeout: 5 * time.Second}
+	if o.film != nil {
+		if p.viewers, err = newViewers(o.cc); err != nil {
+			return nil, errors.Join(err, ln.Close())
+		}
+		p.server.Handler = p.watch(o.cc)
 	}
 	go func() {
 		defer close(p.done)
@@ -83,6 +97,41 @@ func newPage(o options) (*page, error) {
 	}()
 
 	return p, nil
+}
+
+// watch is the page with the videos above the charts.
+func (p *page) watch(cc []string) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/charts/", http.StripPrefix("/charts", p.board.Handler()))
+	mux.Handle("POST /play/{cc}", p.viewers)
+	mine := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Security-Policy", watchPolicy)
+			w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+			w.Header().Set("Referrer-Policy", "no-referrer")
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			w.Header().Set("Cache-Control", "no-cache")
+			h.ServeHTTP(w, r)
+		})
+	}
+	mux.Handle("GET /{$}", mine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, watchFiles, "watch/watch.html")
+	})))
+	mux.Handle("GET /watch/", mine(http.FileServerFS(watchFiles)))
+	mux.Handle("GET /videos", mine(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		type tile struct {
+			CC    string          `json:"cc"`
+			Color dashboard.Color `json:"color"`
+		}
+		var tiles []tile
+		for _, name := range cc {
+			tiles = append(tiles, tile{name, colour(name)})
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(tiles) // a browser that is gone
+	})))
+
+	return mux
 }
 
 // pageURL is where a browser on this machine finds the page.
@@ -139,6 +188,9 @@ func (p *page) close() {
 		return
 	}
 	p.board.Close()
+	if p.viewers != nil {
+		p.viewers.close()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if p.server.Shutdown(ctx) != nil {

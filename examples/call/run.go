@@ -32,6 +32,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if o.film != nil {
+		defer o.film.close() //nolint:errcheck // it was only looked at
+	}
 	p, err := newPage(o)
 	if err != nil {
 		return err
@@ -126,7 +129,7 @@ func plan(o options, legs []*leg) []step {
 			for _, l := range legs {
 				if l.phone != nil {
 					l.event("agent killed")
-					l.phone.kill()
+					l.phone.Kill()
 				}
 			}
 
@@ -135,7 +138,7 @@ func plan(o options, legs []*leg) []step {
 			for _, l := range legs {
 				if l.phone != nil {
 					l.event("agent restarted")
-					if err := l.phone.start(); err != nil {
+					if err := l.phone.Start(); err != nil {
 						return err
 					}
 				}

@@ -99,8 +99,13 @@ func (d *decisions) configured(ev interceptor.ConfiguredEvent, at time.Duration)
 		d.input(at)
 	}
 	d.o.algorithm, d.o.preset, d.o.bounds = a, ev.Preset, [...]int{ev.MinBps, ev.StartBps, ev.MaxBps}
+	if d.packets == 0 {
+		return d.restart()
+	}
 
-	return d.restart()
+	return d.est.Reconfigure(d.start.Add(at), nil, gbr.Config{
+		Algorithm: a, Preset: ev.Preset, MinBps: ev.MinBps, MaxBps: ev.MaxBps, Recorder: d,
+	})
 }
 
 // Record implements gcc.Recorder for the new estimator.
@@ -108,12 +113,8 @@ func (d *decisions) Record(_ time.Time, ev gcc.Event) {
 	switch ev := ev.(type) {
 	case gbr.ModeEvent:
 		d.replayed = steering{ev.To.String(), ev.RateBps}
-	case gbr.SampleEvent:
-		d.replayed.rate = ev.RateBps
-	case gbr.CutEvent:
-		d.replayed.rate = ev.ToBps
-	case gcc.EstimateChanged:
-		d.replayed.rate = ev.BitrateKbps * 1000
+	case gbr.TargetEvent:
+		d.replayed.rate = ev.BitrateBps
 	}
 }
 
@@ -137,6 +138,19 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 			}
 			d.packets++
 			d.est.OnPacketSent(d.input(at), ev.Packet)
+		}
+	case (gbr.OthersSentEvent{}).EventName():
+		var ev gbr.OthersSentEvent
+		if err = unpack(l, &ev); err == nil {
+			if ev.Packet.Size < 0 || ev.Packet.Size > source.MaxBytes {
+				return errors.New("a packet's size is out of range")
+			}
+			d.est.OnOthersSent(d.input(at), ev.Packet)
+		}
+	case (gbr.ShareEvent{}).EventName():
+		var ev gbr.ShareEvent
+		if err = unpack(l, &ev); err == nil {
+			d.est.SetShare(d.input(at), ev.Share)
 		}
 	case (gbr.FeedbackEvent{}).EventName():
 		var ev gbr.FeedbackEvent
@@ -162,20 +176,12 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 		}
 		err = unpack(l, &ev)
 		d.recorded = steering{ev.To, ev.RateBps}
-	case (gbr.SampleEvent{}).EventName():
-		var ev gbr.SampleEvent
+	case (gbr.FrameBudgetEvent{}).EventName():
+		d.est.FrameBudget(d.input(at)) // what was offered counts in the next one
+	case (gbr.TargetEvent{}).EventName():
+		var ev gbr.TargetEvent
 		err = unpack(l, &ev)
-		d.recorded.rate = ev.RateBps
-	case (gbr.CutEvent{}).EventName():
-		var ev struct {
-			ToBps int `json:"to_bps"`
-		}
-		err = unpack(l, &ev)
-		d.recorded.rate = ev.ToBps
-	case (gcc.EstimateChanged{}).EventName():
-		var ev gcc.EstimateChanged
-		err = unpack(l, &ev)
-		d.recorded.rate = ev.BitrateKbps * 1000
+		d.recorded.rate = ev.BitrateBps
 	case "log:dropped":
 		var ev struct {
 			Events int `json:"events"`

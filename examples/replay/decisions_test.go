@@ -114,6 +114,74 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
+// A log of one of several on a phone has the others' packets and its share: they
+// are part of what it decided by.
+func TestDecisionsOnASharedPhone(t *testing.T) {
+	var out bytes.Buffer
+	log := interceptor.NewEventLog(&out)
+	const most = interceptor.DefaultMaxBps
+	outer, err := gcc.New(gcc.Config{MinBps: 100_000, StartBps: 6_000_000, MaxBps: most, Recorder: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	est, err := gbr.NewEstimator(outer, gbr.Config{MinBps: 100_000, StartBps: 6_000_000, MaxBps: most, Recorder: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	log.Record(start, interceptor.ConfiguredEvent{Algorithm: "gbrcc", MinBps: 100_000, StartBps: 6_000_000, MaxBps: most})
+	est.SetShare(start, 0.25)
+	var told gbr.Telemetry
+	var sent []gcc.PacketResult
+	queue, seq := 0, int64(0)
+	for ms := range 4000 {
+		now := start.Add(time.Duration(ms) * time.Millisecond)
+		if next := est.NextTimeout(); !next.IsZero() && !next.After(now) {
+			est.OnTimeout(now)
+		}
+		if ms%33 == 0 {
+			for i := range 24 { // 28.8 kB in 33 ms of 1000 bytes each
+				p := gcc.SentPacket{Seq: seq, Size: 1200, At: now}
+				queue += p.Size
+				if i%4 > 0 {
+					est.OnOthersSent(now, p)
+
+					continue
+				}
+				seq++
+				est.OnPacketSent(now, p)
+				arrival := gcc.RemoteTime(now.Sub(start).Microseconds() + int64(queue) + 20_000)
+				sent = append(sent, gcc.PacketResult{SentPacket: p, Received: true, Arrival: arrival})
+			}
+		}
+		if queue > 0 {
+			told.Grants = append(told.Grants, gbr.Grant{At: now, Bytes: 1005})
+			queue = max(0, queue-1000)
+		}
+		if ms%5 == 4 {
+			told.Reports = append(told.Reports, gbr.Report{At: now, Low: queue, High: queue})
+			est.OnTelemetry(now, told)
+			told = gbr.Telemetry{}
+		}
+		if ms%50 == 49 {
+			est.OnFeedback(now, gcc.Feedback{Packets: sent})
+			sent = nil
+		}
+	}
+	if err := log.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if r := execute(t, "-decisions", write(t, "shared.jsonl", out.Bytes())); r.status != 0 || !strings.Contains(r.out, "the same decisions") {
+		t.Errorf("%+v", r)
+	}
+	for _, name := range []string{"gbr:others_sent", "gbr:share"} {
+		without := regexp.MustCompile(`(?m)^.*"name":"`+name+`".*\n`).ReplaceAll(out.Bytes(), nil)
+		if r := execute(t, "-decisions", write(t, "without.jsonl", without)); r.status != 0 || strings.Contains(r.out, "the same decisions") {
+			t.Errorf("without %s: %+v", name, r)
+		}
+	}
+}
+
 // Telemetry in an event log gives samples.
 func TestEventLogSamples(t *testing.T) {
 	path := write(t, "run.jsonl", recordRun(t, 0))

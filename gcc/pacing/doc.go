@@ -4,10 +4,11 @@
 // bucket, as code without a clock. The simulator and the Pion shell drive the
 // same [Pacer].
 //
-//	Push -------> [ queue, at most MaxQueue long ] --+
-//	                                                 | budget > 0 ?
-//	PushUrgent -> [ urgent ] ---- not paced ----+    |
-//	                                            v    v
+//	Push -------> [ queue ] ---------+ at most
+//	PushAhead --> [ goes first ] ----+ MaxQueue long --+
+//	                                                   | budget > 0 ?
+//	PushUrgent -> [ urgent ] ---- not paced ----+      |
+//	                                            v      v
 //	SetRate(bps) ~~~> budget <-- minus size -- Pop ----> the network
 //
 //	budget
@@ -54,14 +55,13 @@
 //
 // # Deviations from libwebrtc's pacing controller
 //
-// No padding outside of probes, no round robin between streams: one queue in
-// the order of Push, and one ahead of it. The queue is bounded by refusing
+// No padding outside of probes, no round robin between streams of one priority:
+// audio, retransmissions and the rest are a queue each. The queue is bounded by refusing
 // packets, where libwebrtc raises its rate to drain a queue that is too old: a
 // rate above the estimate is what a pacer is there to prevent. Burst is 5 ms,
 // not 40 ms: the queue this pacer protects is the phone's, where 40 ms is more
-// than the target. The price is a delay detector that sees the packets of four
-// frames at a time and not 20 frames: with 100 ms of jitter on 3 Mbit/s GCC
-// settles a third lower (e2e/browser). A sender without padding probes with frames that are large
+// than the target. The delay detector of package gcc has groups of its own for
+// that. A sender without padding probes with frames that are large
 // enough, which libwebrtc breaks off half-way. A packet too many in the queue of
 // clusters pushes out the oldest one.
 package pacing

@@ -5,6 +5,7 @@ package pacing
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -13,12 +14,14 @@ import (
 // bits the rate has offered since the start and the bits that are booked
 // ("virtual scheduling"), in floating point, with slices.
 type oracle struct {
-	cfg           Config
-	rate          float64
-	offered       float64 // bit
-	booked        float64 // bit
-	last          time.Time
-	paced, urgent []oraclePacket
+	cfg          Config
+	rate         float64
+	offered      float64 // bit
+	booked       float64 // bit
+	last         time.Time
+	lead         int
+	paced, ahead []oraclePacket
+	urgent       []oraclePacket
 }
 
 type oraclePacket struct{ item, size int }
@@ -32,7 +35,7 @@ func newOracle(cfg Config, now time.Time) *oracle {
 
 func (o *oracle) queued() float64 {
 	sum := 0
-	for _, p := range append(append([]oraclePacket{}, o.paced...), o.urgent...) {
+	for _, p := range slices.Concat(o.paced, o.ahead, o.urgent) {
 		sum += p.size * 8
 	}
 
@@ -70,11 +73,19 @@ func (o *oracle) pop() (item int, ok bool) {
 
 		return p.item, true
 	}
-	if len(o.paced) == 0 || o.offered <= o.booked {
+	if len(o.paced)+len(o.ahead) == 0 || o.offered <= o.booked {
 		return 0, false
 	}
-	p := o.paced[0]
-	o.paced = o.paced[1:]
+	from := &o.paced
+	if len(o.ahead) > 0 && (len(o.paced) == 0 || o.lead <= int(o.rate*maxLead.Seconds()/8)) {
+		if from = &o.ahead; len(o.paced) > 0 {
+			o.lead += o.ahead[0].size
+		}
+	} else {
+		o.lead = max(0, o.lead-o.paced[0].size)
+	}
+	p := (*from)[0]
+	*from = (*from)[1:]
 	o.booked += float64(8 * p.size)
 
 	return p.item, true
@@ -107,12 +118,16 @@ func TestAgainstOracle(t *testing.T) {
 				size := 1 + rng.IntN(3000)
 				o.advance(now)
 				w := o.wait() - cfg.MaxQueue.Seconds()
-				got := p.Push(now, step, size)
+				push, queue := p.Push, &o.paced
+				if rng.IntN(3) == 0 {
+					push, queue = p.PushAhead, &o.ahead
+				}
+				got := push(now, step, size)
 				if math.Abs(w) > 1e-6 && got != (w < 0) {
 					t.Fatalf("seed %d step %d: Push = %v, the oracle would wait %v s over the limit", seed, step, got, w)
 				}
 				if got {
-					o.paced = append(o.paced, oraclePacket{step, size})
+					*queue = append(*queue, oraclePacket{step, size})
 				}
 			case 4:
 				if p.PushUrgent(now, step, 100) {
@@ -148,8 +163,8 @@ func TestAgainstOracle(t *testing.T) {
 					popped++
 				}
 			}
-			if p.Len() != len(o.paced)+len(o.urgent) || float64(p.Bytes()*8) != o.queued() {
-				t.Fatalf("seed %d step %d: %d packets, %d B; oracle %d, %v", seed, step, p.Len(), p.Bytes(), len(o.paced)+len(o.urgent), o.queued()/8)
+			if p.Len() != len(o.paced)+len(o.ahead)+len(o.urgent) || float64(p.Bytes()*8) != o.queued() {
+				t.Fatalf("seed %d step %d: %d packets, %d B; oracle %d, %v", seed, step, p.Len(), p.Bytes(), len(o.paced)+len(o.ahead)+len(o.urgent), o.queued()/8)
 			}
 			o.advance(now)
 			p.advance(now)

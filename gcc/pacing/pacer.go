@@ -14,6 +14,9 @@ const (
 	// maxUnits bounds the queue, the debt and the burst each, so that no sum
 	// of them overflows: 2^61 units are 288 MB.
 	maxUnits = int64(1) << 61
+	// maxLead is how far retransmissions get ahead of others that wait: some
+	// packets at once, not a queue of them.
+	maxLead = 40 * time.Millisecond
 )
 
 // Pacer is a bounded queue behind a token bucket. It is not safe for
@@ -32,8 +35,10 @@ type Pacer[T any] struct {
 	last    time.Time // of the budget
 	started bool
 
-	paced, urgent ring[T]
-	probe         prober
+	paced, ahead, urgent ring[T]
+	lead                 int64 // bytes of ahead that left while paced had to wait, less what left of that
+	maxLead              int64 // maxLead at the current rate
+	probe                prober
 }
 
 // New returns an empty pacer at the lowest rate with a full budget. The error
@@ -67,13 +72,52 @@ func (p *Pacer[T]) Rate() int { return int(p.rate) }
 func (p *Pacer[T]) Push(now time.Time, item T, size int) bool {
 	p.advance(now)
 	size = max(size, 1)
-	if p.queued()-p.budget > p.limit || !p.fits(size) {
+	if !p.room(size) {
 		return false
 	}
 	p.paced.push(item, size)
-	p.probe.begin(now, size, p.paced.count, p.paced.bytes)
+	p.probe.begin(now, size, p.waiting(), p.paced.bytes+p.ahead.bytes)
 
 	return true
+}
+
+// PushAhead is Push for a packet that others wait for at the far end, a
+// retransmission for one: it leaves ahead of those of Push, paced as they are.
+// Beyond 40 ms at the rate it takes turns with them, byte by byte, so that they
+// get at least half. libwebrtc: pacing/prioritized_packet_queue.cc has the same
+// order without a bound.
+func (p *Pacer[T]) PushAhead(now time.Time, item T, size int) bool {
+	p.advance(now)
+	size = max(size, 1)
+	if !p.room(size) {
+		return false
+	}
+	p.ahead.push(item, size)
+	p.probe.begin(now, size, p.waiting(), p.paced.bytes+p.ahead.bytes)
+
+	return true
+}
+
+// room tells whether a packet that is paced may wait.
+func (p *Pacer[T]) room(size int) bool { return p.queued()-p.budget <= p.limit && p.fits(size) }
+
+// waiting is how many paced packets wait.
+func (p *Pacer[T]) waiting() int { return p.paced.count + p.ahead.count }
+
+// pop takes the next one of these.
+func (p *Pacer[T]) pop() entry[T] {
+	if p.ahead.count > 0 && (p.paced.count == 0 || p.lead <= p.maxLead) {
+		e := p.ahead.pop()
+		if p.paced.count > 0 {
+			p.lead += int64(e.size)
+		}
+
+		return e
+	}
+	e := p.paced.pop()
+	p.lead = max(0, p.lead-int64(e.size))
+
+	return e
 }
 
 // PushUrgent appends a packet, audio for one, that leaves ahead of all of Push
@@ -125,29 +169,26 @@ func (p *Pacer[T]) NextSend(now time.Time) time.Time {
 }
 
 // Len is the number of packets that wait.
-func (p *Pacer[T]) Len() int { return p.paced.count + p.urgent.count }
+func (p *Pacer[T]) Len() int { return p.waiting() + p.urgent.count }
 
 // Bytes is the number of bytes that wait.
-func (p *Pacer[T]) Bytes() int { return int(p.paced.bytes + p.urgent.bytes) }
+func (p *Pacer[T]) Bytes() int { return int(p.paced.bytes + p.ahead.bytes + p.urgent.bytes) }
 
 // Delay is the time that Bytes takes at the current rate, without the debt of
 // packets that have left already.
 func (p *Pacer[T]) Delay() time.Duration { return time.Duration(p.queued() / p.rate) }
 
-// Drain empties the pacer and hands each packet to f, urgent ones first, in
-// order. A nil f drops them. The budget is not charged. What f pushes stays.
+// Drain empties the pacer and hands each packet to f, urgent ones first, then those
+// of PushAhead, in order. A nil f drops them. The budget is not charged. What f pushes stays.
 func (p *Pacer[T]) Drain(f func(T)) {
-	urgent, paced := p.urgent.count, p.paced.count
-	for range urgent {
-		e := p.urgent.pop()
-		if f != nil {
-			f(e.item)
-		}
-	}
-	for range paced {
-		e := p.paced.pop()
-		if f != nil {
-			f(e.item)
+	queues := [...]*ring[T]{&p.urgent, &p.ahead, &p.paced}
+	counts := [...]int{p.urgent.count, p.ahead.count, p.paced.count}
+	for i, q := range queues {
+		for range counts[i] {
+			e := q.pop()
+			if f != nil {
+				f(e.item)
+			}
 		}
 	}
 	p.budget = min(p.budget, p.ceiling())
@@ -177,14 +218,17 @@ func (p *Pacer[T]) setRate(bps int64) {
 	p.burst = mulUnits(bps, p.cfg.Burst)
 	p.limit = mulUnits(bps, p.cfg.MaxQueue)
 	p.debt = mulUnits(bps, maxProbeDebt)
+	p.maxLead = mulUnits(bps, maxLead) / unitsPerByte
 }
 
-func (p *Pacer[T]) queued() int64 { return (p.paced.bytes + p.urgent.bytes) * unitsPerByte }
+func (p *Pacer[T]) queued() int64 {
+	return (p.paced.bytes + p.ahead.bytes + p.urgent.bytes) * unitsPerByte
+}
 
 func (p *Pacer[T]) ceiling() int64 { return p.queued() + p.burst }
 
 func (p *Pacer[T]) fits(size int) bool {
-	return int64(size) <= maxUnits/unitsPerByte-p.paced.bytes-p.urgent.bytes
+	return int64(size) <= maxUnits/unitsPerByte-p.paced.bytes-p.ahead.bytes-p.urgent.bytes
 }
 
 // mulUnits is rate * d, at most maxUnits.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -269,6 +270,78 @@ func TestUrgentLeavesFirstAndIsCharged(t *testing.T) {
 	}
 	if got := p.NextSend(now).Sub(now) - wait; got != time.Millisecond {
 		t.Errorf("1 ms of urgent data moves the queue by %v", got)
+	}
+}
+
+// Retransmissions leave before what waits already, audio before both, and all but
+// audio at the rate.
+func TestAheadLeavesFirst(t *testing.T) {
+	p := newPacer(t, Config{})
+	now := epoch()
+	p.SetRate(now, 1_000_000)
+	for i := range 3 {
+		p.Push(now, i, 1250)
+	}
+	p.PushAhead(now, 10, 1250)
+	p.PushUrgent(now, 20, 100)
+	p.PushAhead(now, 11, 1250)
+	if p.Len() != 6 || p.Bytes() != 5*1250+100 {
+		t.Errorf("%d packets, %d bytes wait", p.Len(), p.Bytes())
+	}
+	var got []int
+	for p.Len() > 0 {
+		now = p.NextSend(now)
+		item, ok := p.Pop(now)
+		if !ok {
+			t.Fatal("nothing leaves when it should")
+		}
+		got = append(got, item)
+	}
+	if want := []int{20, 10, 11, 0, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("order %v, want %v", got, want)
+	}
+	// Four times 10 ms, and what audio took.
+	within(t, "time for all", now.Sub(epoch()).Seconds()*1000, 40.5, 0.1, "ms")
+}
+
+// However many retransmissions there are, others get half of the rate, after 40 ms
+// at the most.
+func TestAheadDoesNotStarve(t *testing.T) {
+	p := newPacer(t, Config{MaxQueue: 10 * time.Second})
+	now := epoch()
+	p.SetRate(now, 1_000_000)
+	for i := range 200 {
+		p.Push(now, i, 1250) // 10 ms
+		p.PushAhead(now, -1, 500)
+		p.PushAhead(now, -1, 750)
+	}
+	var ahead, others, run, longest int
+	for others < 100 {
+		now = p.NextSend(now)
+		s, ok := p.Next(now)
+		switch {
+		case !ok:
+			t.Fatal("nothing leaves when it should")
+		case s.Item < 0:
+			ahead++
+			run++
+			longest = max(longest, run)
+		default:
+			if s.Item != others {
+				t.Fatalf("packet %d, want %d", s.Item, others)
+			}
+			others++
+			run = 0
+		}
+	}
+	within(t, "bytes ahead to others", float64(ahead)*625/(float64(others)*1250), 1, 0.1, "")
+	within(t, "longest run", float64(longest), 8, 2, "packets") // 40 ms
+	if !p.PushAhead(now, 0, 100) {
+		t.Error("refused with room")
+	}
+	p.SetRate(now, 50_000)
+	if p.PushAhead(now, 0, 100) {
+		t.Error("taken although it would wait for too long")
 	}
 }
 

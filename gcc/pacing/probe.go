@@ -152,8 +152,8 @@ func (c *Cluster) step() int { return int(float64(c.RateBps) * probeStep.Seconds
 func (p *Pacer[T]) Probe(now time.Time, c Cluster) {
 	p.advance(now)
 	p.probe.add(now, c)
-	if p.paced.count > 0 {
-		p.probe.begin(now, minProbeStart, p.paced.count, p.paced.bytes)
+	if n := p.waiting(); n > 0 {
+		p.probe.begin(now, minProbeStart, n, p.paced.bytes+p.ahead.bytes)
 	}
 }
 
@@ -177,8 +177,8 @@ func (p *Pacer[T]) Next(now time.Time) (s Send[T], ok bool) {
 		if probing {
 			p.book(now, &s, e.size)
 		}
-	case probing && p.paced.count > 0:
-		e := p.paced.pop()
+	case probing && p.waiting() > 0:
+		e := p.pop()
 		p.charge(e.size, p.debt)
 		s.Item = e.item
 		p.book(now, &s, e.size)
@@ -190,8 +190,8 @@ func (p *Pacer[T]) Next(now time.Time) (s Send[T], ok bool) {
 		p.probe.clear() // nothing left to probe with
 
 		return s, false
-	case p.paced.count > 0 && p.budget > 0 && !p.probe.active:
-		e := p.paced.pop()
+	case p.waiting() > 0 && p.budget > 0 && !p.probe.active:
+		e := p.pop()
 		p.budget -= int64(e.size) * unitsPerByte
 		s.Item = e.item
 	default:

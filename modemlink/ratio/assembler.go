@@ -203,7 +203,9 @@ func (a *Assembler) record(r *diag.Record) {
 		other = &a.nr
 	}
 	for _, g := range l.grants[n:] {
-		other.told.lateOther(a.now, g.tti)
+		if g.bytes > 0 {
+			other.told.lateOther(a.now, g.tti)
+		}
 	}
 }
 
@@ -263,10 +265,10 @@ func (a *Assembler) finish(open int64) gbr.Telemetry {
 	out.Samples, out.Grants, out.Reports, out.Config = out.Samples[:0], out.Grants[:0], out.Reports[:0], nil
 	for _, l := range a.legs() {
 		for _, g := range l[0].grants {
-			out.Grants = append(out.Grants, gbr.Grant{At: l[0].clock.time(g.tti), Bytes: g.bytes, Cell: g.cell})
+			out.Grants = append(out.Grants, gbr.Grant{At: l[0].clock.slotTime(g.tti, g.part), Bytes: g.bytes, Cell: g.cell})
 		}
 		for _, r := range l[0].reports {
-			out.Reports = append(out.Reports, gbr.Report{At: l[0].clock.time(r.tti), Low: r.low, High: r.high, Padding: r.padding})
+			out.Reports = append(out.Reports, gbr.Report{At: l[0].clock.slotTime(r.tti, r.part), Low: r.low, High: r.high, Padding: r.padding})
 		}
 		finished := len(l[0].win.out) > 0
 		l[0].held = append(l[0].held, l[0].win.out...)

@@ -63,8 +63,8 @@ func TestCaptures(t *testing.T) {
 		ratios, idle [2]int
 		median       [2]float64
 	}{
-		{"mi_att", true, 5 * time.Millisecond, 9 * time.Millisecond, [2]int{150, 220}, [2]int{10, 40}, [2]float64{0.01, 0.1}},
-		{"mi_att", false, 5 * time.Millisecond, 9 * time.Millisecond, [2]int{150, 220}, [2]int{10, 40}, [2]float64{0.01, 0.1}},
+		{"mi_att", true, 5 * time.Millisecond, 8 * time.Millisecond, [2]int{150, 220}, [2]int{10, 40}, [2]float64{0.01, 0.1}},
+		{"mi_att", false, 5 * time.Millisecond, 8 * time.Millisecond, [2]int{150, 220}, [2]int{10, 40}, [2]float64{0.01, 0.1}},
 		{"mi_tmobile", false, 20 * time.Millisecond, 7 * time.Millisecond, [2]int{40, 60}, [2]int{60, 100}, [2]float64{0.9, 1.6}},
 		{"mi_att_iphone", true, 5 * time.Millisecond, 0, [2]int{1, 3}, [2]int{2, 6}, [2]float64{0.5, 2}},
 		{"mi_pixel5", true, 0, 0, [2]int{0, 0}, [2]int{0, 0}, [2]float64{0, 0}}, // padding BSRs alone

@@ -173,6 +173,11 @@ func (c *clock) time(tti int64) time.Time {
 	return c.origin.Add(time.Duration(c.micros(tti)) * time.Microsecond)
 }
 
+// slotTime maps a part of a TTI.
+func (c *clock) slotTime(tti int64, part int) time.Time {
+	return c.time(tti).Add(time.Duration(part*microsPerTTI/parts) * time.Microsecond)
+}
+
 func (c *clock) micros(tti int64) int64 { return tti*microsPerTTI + c.local.min() }
 
 // sfn is the frame number of a TTI of the present time line.

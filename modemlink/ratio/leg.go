@@ -77,8 +77,8 @@ type leg struct {
 }
 
 type grant struct {
-	tti         int64
-	bytes, cell int
+	tti               int64
+	part, bytes, cell int
 }
 
 type report struct {
@@ -175,6 +175,8 @@ func (l *leg) record(r *diag.Record) {
 		l.onBSR(tti, part, r)
 	} else if r.Retx == 0 && r.Bytes > 0 {
 		l.onGrant(tti, part, src, r)
+	} else if r.Retx > 0 && l.ring.addRepeat(tti) {
+		l.grants = append(l.grants, grant{tti: tti, part: part, cell: l.carrier0 + r.Cell})
 	}
 	l.advance(1)
 }
@@ -257,7 +259,7 @@ func (l *leg) onGrant(tti int64, part int, src source, r *diag.Record) {
 	}
 	l.win.addGrant(tti, part, r.Bytes)
 	l.carried[0] += r.Bytes
-	l.grants = append(l.grants, grant{tti: tti, bytes: r.Bytes, cell: l.carrier0 + cell})
+	l.grants = append(l.grants, grant{tti: tti, part: part, bytes: r.Bytes, cell: l.carrier0 + cell})
 }
 
 // cell is the carrier of a grant. B872 tells of each block once, but not of its

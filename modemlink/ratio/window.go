@@ -274,6 +274,19 @@ func (w *windows) learnLag(d int64) {
 	w.lagFrom = 0
 }
 
+// answered is called for a border in TTI tti: what carries it is the first
+// transmission after the last one's if none was before. Where uplink slots are
+// far apart, as in TDD, a BSR rides on each of them, and on the answer as well.
+func (w *windows) answered(tti int64) {
+	if w.lagFrom == 0 || tti <= w.lagFrom {
+		return
+	}
+	if _, ok := w.ring.bytes(tti); ok {
+		w.learnLag(tti - w.lagFrom)
+	}
+	w.lagFrom = 0
+}
+
 // closeQuiet ends the window where the base station believes that the queue is
 // empty, or at a period's end where it does not and sends no grant.
 func (w *windows) closeQuiet(spoken int64) {
@@ -344,6 +357,7 @@ func (w *windows) granted(to int64) int {
 func (w *windows) open(b border) {
 	// What comes first after the phone's own word answers a scheduling request.
 	learn := !b.own && !w.busy && b.tti-w.lastEnd > 2*w.lag && b.high != 0
+	w.answered(b.tti)
 	w.lastBorder, w.borderPart = b.tti, b.part
 	w.low, w.high, w.bsr = b.low, b.high, b
 	start, part, lastTx := b.tti, b.part, b.tti
@@ -426,7 +440,7 @@ func (r *ring) fill(s *sample) {
 
 // goIdle says once that the queue is empty and waits for a BSR.
 func (w *windows) goIdle(at int64) {
-	w.busy = false
+	w.busy, w.lagFrom = false, 0
 	w.idle++
 	w.out = append(w.out, sample{
 		idle: true, start: at, part: lastPart, end: at, to: at, length: w.period, inferred: w.bsr.inferred,

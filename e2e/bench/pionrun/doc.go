@@ -48,6 +48,9 @@
 // gbrcc-pion is this project's interceptor in the same stack, fed by the cell's
 // telemetry: it tells whether gbrcc in package sim is what an application gets.
 //
+// gbrcc-on-pion is that over Pion's GCC as the end-to-end loop, see package
+// interceptor/pionbwe: Pion's rate is an upper bound, since it cannot be moved.
+//
 // # What is the same and what is not
 //
 // A packet costs its media and 50 bytes on the link in all rows, whatever the

@@ -18,6 +18,7 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/sim"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/interceptor"
+	"github.com/gbrcc/gbrcc/interceptor/pionbwe"
 )
 
 // The rows.
@@ -25,10 +26,11 @@ const (
 	Pion      = "pion"
 	PionLeaky = "pion-leaky"
 	Own       = "gbrcc-pion"
+	OnPion    = "gbrcc-on-pion"
 )
 
 // Names lists the rows.
-func Names() []string { return []string{Pion, PionLeaky, Own} }
+func Names() []string { return []string{Pion, PionLeaky, Own, OnPion} }
 
 // Known tells whether a row is of this package.
 func Known(cc string) bool { return slices.Contains(Names(), cc) }
@@ -42,6 +44,8 @@ func Doc(cc string) string {
 		return "the same with its leaky bucket pacer, whose queue is unbounded"
 	case Own:
 		return "gbrcc in the real Pion stack: what the simulation of it is worth"
+	case OnPion:
+		return "the same over Pion's GCC in place of ours"
 	default:
 		return ""
 	}
@@ -66,19 +70,26 @@ func newEstimator(name string, l sim.Limits, p sim.Params, m *meter, logs loggin
 	e := &estimator{meter: m, limits: l, leaky: name == PionLeaky}
 	var err error
 	switch name {
-	case Pion, PionLeaky:
-		opts := []gcc.Option{
-			gcc.SendSideBWEInitialBitrate(l.StartBps), gcc.SendSideBWEMinBitrate(l.MinBps), gcc.SendSideBWEMaxBitrate(l.MaxBps),
-			gcc.WithLoggerFactory(logs),
-		}
-		if name == Pion {
-			opts = append(opts, gcc.SendSideBWEPacer(gcc.NewNoOpPacer()))
-		}
-		e.BandwidthEstimator, err = gcc.NewSendSideBWE(opts...)
-	case Own:
-		e.own, err = interceptor.NewEstimator(
+	case Pion:
+		e.BandwidthEstimator, err = newPion(l, logs, gcc.SendSideBWEPacer(gcc.NewNoOpPacer()))
+	case PionLeaky:
+		e.BandwidthEstimator, err = newPion(l, logs)
+	case Own, OnPion:
+		opts := []interceptor.Option{
 			interceptor.WithConfig(p.GBR), interceptor.WithBitrateBounds(l.MinBps, l.StartBps, l.MaxBps),
-			interceptor.WithMaxQueue(maxPacerQueue), interceptor.WithLoggerFactory(logs))
+			interceptor.WithMaxQueue(maxPacerQueue), interceptor.WithLoggerFactory(logs),
+		}
+		if name == OnPion {
+			opts = append(opts, interceptor.WithOuter(func() (gbr.Outer, error) {
+				bwe, err := newPion(l, logs, gcc.SendSideBWEPacer(gcc.NewNoOpPacer()))
+				if err != nil {
+					return nil, err
+				}
+
+				return pionbwe.New(bwe)
+			}))
+		}
+		e.own, err = interceptor.NewEstimator(opts...)
 		e.BandwidthEstimator = e.own
 	default:
 		err = fmt.Errorf("pionrun: unknown row %q, choose from %s", name, strings.Join(Names(), ", "))
@@ -88,6 +99,13 @@ func newEstimator(name string, l sim.Limits, p sim.Params, m *meter, logs loggin
 	}
 
 	return e, nil
+}
+
+// newPion is Pion's GCC within the scenario's limits.
+func newPion(l sim.Limits, logs logging.LoggerFactory, more ...gcc.Option) (cc.BandwidthEstimator, error) {
+	return gcc.NewSendSideBWE(append(more,
+		gcc.SendSideBWEInitialBitrate(l.StartBps), gcc.SendSideBWEMinBitrate(l.MinBps), gcc.SendSideBWEMaxBitrate(l.MaxBps),
+		gcc.WithLoggerFactory(logs))...)
 }
 
 // AddStream taps a stream between the estimator and SRTP.

@@ -31,7 +31,9 @@ type Reply struct {
 
 // classes are what the rows run on: the rest is about telemetry, or about more
 // than one sender, or about sources that Pion's estimator is known to fail with.
-func classes() []string { return []string{"const", "step", "trace", "backhaul", "rmcat"} }
+func classes() []string {
+	return []string{"const", "step", "trace", "backhaul", "rmcat", "random-trace", "random-recorded", "random-backhaul"}
+}
 
 // Supports tells why a row does not run on a scenario, nil if it does.
 func Supports(sc sim.Scenario) error {
@@ -48,7 +50,7 @@ func Check(sc sim.Scenario, cc string, p sim.Params) error {
 	switch cc {
 	case Pion, PionLeaky:
 		return nil
-	case Own:
+	case Own, OnPion:
 		return sim.Check(sc, "gbrcc", p)
 	default:
 		return fmt.Errorf("pionrun: unknown row %q, choose from %s", cc, strings.Join(Names(), ", "))

@@ -29,13 +29,7 @@ const (
 	MaxBps   = 6_000_000
 )
 
-const (
-	connectTimeout = 10 * time.Second
-	retryEvery     = time.Second
-	// tellEvery is how often the browser hears a new rate: applying one costs
-	// it more than a packet, and it does not follow faster.
-	tellEvery = 50 * time.Millisecond
-)
+const connectTimeout = 10 * time.Second
 
 // Config describes an Uplink.
 type Config struct {
@@ -120,26 +114,7 @@ func (u *Uplink) Estimator() *interceptor.Estimator {
 
 // Forward sends a publication until it ends, and connects again when the far end
 // is lost.
-func (u *Uplink) Forward(p *sfu.Publication) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-p.Done():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	for ctx.Err() == nil {
-		if err := u.forward(ctx, p); err != nil && ctx.Err() == nil {
-			u.log.Warn("uplink", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryEvery):
-		}
-	}
-}
+func (u *Uplink) Forward(p *sfu.Publication) { Keep(p, u.log, u.forward) }
 
 // forward is one connection's life.
 func (u *Uplink) forward(ctx context.Context, p *sfu.Publication) error {
@@ -163,11 +138,13 @@ func (u *Uplink) forward(ctx context.Context, p *sfu.Publication) error {
 		default:
 		}
 	})
-	write := map[string]func(*rtp.Packet) error{}
+	to := map[string]sfu.Outlet{}
 	for _, m := range p.Media() {
-		if write[m.Kind], err = addTrack(pc, m, p); err != nil {
+		write, err := addTrack(pc, m, p)
+		if err != nil {
 			return err
 		}
+		to[m.Kind] = OutletOf(m, write, func() *interceptor.Estimator { return est })
 	}
 	joining, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -184,46 +161,28 @@ func (u *Uplink) forward(ctx context.Context, p *sfu.Publication) error {
 		return errors.New("not connected in time")
 	}
 	u.log.Info("uplink connected")
-	u.mu.Lock()
-	u.est = est
-	u.mu.Unlock()
-	est.OnAdvice(func(a interceptor.Advice) {
-		if a.KeyFrame {
-			p.RequestKeyFrame()
-		}
-	})
-	detach := p.Attach(write)
+	u.set(est)
+	defer u.set(nil)
+	detach := p.Attach(to)
 	defer detach()
-	tell(ctx, lost, est, p)
-	u.mu.Lock()
-	u.est = nil
-	u.mu.Unlock()
+	ctx, cancel = context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-lost:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	Steer(ctx, p, func() *interceptor.Estimator { return est })
 
 	return nil
 }
 
-// tell lets the browser know what to encode, until the end.
-func tell(ctx context.Context, lost <-chan struct{}, est *interceptor.Estimator, p *sfu.Publication) {
-	ticker := time.NewTicker(tellEvery)
-	defer ticker.Stop()
-	last, at := 0, time.Time{}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-lost:
-			return
-		case now := <-ticker.C:
-			// What changes little waits; what was said once may not have been
-			// heard: the data channel opens later than the media.
-			bps := est.GetTargetBitrate()
-			if d := bps - last; now.Sub(at) < time.Second && d > -last/50 && d < last/20 {
-				continue
-			}
-			last, at = bps, now
-			p.SetMaxBitrate(bps)
-		}
-	}
+func (u *Uplink) set(est *interceptor.Estimator) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.est = est
 }
 
 // addTrack adds a medium to the uplink and relays what the far end asks for.

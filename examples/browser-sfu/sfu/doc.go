@@ -26,6 +26,7 @@
 //	media.go      codecs, interceptors       publish.go  publication, key frame requests
 //	feed.go       a viewer's queue           keyframe.go where decoding can begin
 //	view.go       a viewer's session         stats.go    counters
+//	pace.go       a queue that holds back to a rate
 //	publication.go a publisher for the program beside the server
 //
 // Sizes are bytes, rates bit/s. A Server is safe for concurrent use.

@@ -4,6 +4,7 @@ package sfu
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/pion/rtp"
 )
@@ -22,6 +23,10 @@ type feed struct {
 	key   func(payload []byte) bool
 	queue chan item
 	done  <-chan struct{}
+	// Of a feed with a pace, for which a frame can be too late: keyFrame asks for
+	// one to go on with.
+	pace     *pace
+	keyFrame func()
 
 	waiting bool // push's: for a packet to begin with
 
@@ -31,7 +36,8 @@ type feed struct {
 // item is a packet that is shared with other viewers: nobody may change it.
 type item struct {
 	p     *rtp.Packet
-	first bool // after a gap
+	first bool      // after a gap
+	at    time.Time // when it came
 }
 
 func newFeed(write func(*rtp.Packet) error, key func([]byte) bool, done <-chan struct{}) *feed {
@@ -53,7 +59,7 @@ func (f *feed) push(p *rtp.Packet) (wantsKey bool) {
 		f.waiting, first = false, true
 	}
 	select {
-	case f.queue <- item{p, first}:
+	case f.queue <- item{p, first, time.Now()}:
 		return false
 	default:
 		f.waiting = true
@@ -70,6 +76,7 @@ func (f *feed) push(p *rtp.Packet) (wantsKey bool) {
 func (f *feed) run() {
 	var offset, begin, next uint16 // out = in - offset
 	since := 0                     // the gap
+	var late lateness
 	for {
 		var it item
 		select {
@@ -78,6 +85,16 @@ func (f *feed) run() {
 		case it = <-f.queue:
 		}
 		n := it.p.SequenceNumber
+		if f.pace != nil {
+			if !late.keep(f, &it, time.Now()) {
+				f.dropped.Add(1)
+
+				continue
+			}
+			if !f.await(it) {
+				return
+			}
+		}
 		if it.first {
 			offset, begin, since = n-next, n, 0
 		}

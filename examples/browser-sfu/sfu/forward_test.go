@@ -5,6 +5,7 @@ package sfu
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/pion/rtcp"
 )
@@ -84,20 +85,84 @@ func TestReplace(t *testing.T) {
 	eventually(t, "pictures of the second", func() bool { return b.frames.Load() > 5 })
 }
 
-// Ten viewers get all of it.
-func TestTenViewers(t *testing.T) {
+// A viewer that asks for everything again and again costs the publisher two key
+// frames a second, as all viewers together do, and the others nothing.
+func TestGreedyViewer(t *testing.T) {
+	s, url := start(t)
+	c := newCamera(t, url)
+	eventually(t, "a publisher", publishing(s))
+	a, greedy := newScreen(t, url), newScreen(t, url)
+	eventually(t, "pictures for both", func() bool { return a.frames.Load() > 5 && greedy.frames.Load() > 5 })
+	ssrc := uint32(greedy.pc.GetReceivers()[0].Track().SSRC())
+	before, frames, begin := c.plis.Load(), a.frames.Load(), time.Now()
+	for n := uint16(0); time.Since(begin) < 2*time.Second; n++ {
+		err := greedy.pc.WriteRTCP([]rtcp.Packet{
+			&rtcp.PictureLossIndication{MediaSSRC: ssrc},
+			&rtcp.TransportLayerNack{MediaSSRC: ssrc, Nacks: []rtcp.NackPair{{PacketID: n, LostPackets: 0xffff}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	took := time.Since(begin).Seconds()
+	if rate := float64(c.plis.Load()-before) / took; rate < 0.5 || rate > 2.6 {
+		t.Errorf("the publisher is asked %.1f times a second, want about 2", rate)
+	}
+	if rate := float64(a.frames.Load()-frames) / took; rate < 25 || a.holes.Load() != 0 {
+		t.Errorf("the other gets %.0f of 50 frames a second, with %d holes", rate, a.holes.Load())
+	}
+}
+
+// A viewer whose machine has gone silently is given up when it has not been heard of
+// for 15 s; nobody else notices.
+func TestVanishedViewer(t *testing.T) {
+	t.Parallel()
 	s, url := start(t)
 	newCamera(t, url)
+	eventually(t, "a publisher", publishing(s))
+	a := newScreen(t, url)
+	cable := &cable{}
+	gone := newScreen(t, url, cable)
+	eventually(t, "pictures for both", func() bool { return a.frames.Load() > 5 && gone.frames.Load() > 5 })
+	cable.cut.Store(true)
+	begin := time.Now()
+	for end := begin.Add(40 * time.Second); s.Stats().Viewers != 1 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if d := time.Since(begin); d < 5*time.Second || d > 25*time.Second {
+		t.Errorf("given up after %v, want about 15 s", d)
+	}
+	n := a.frames.Load()
+	eventually(t, "more for the other", func() bool { return a.frames.Load() > n+20 })
+	if a.holes.Load() != 0 {
+		t.Errorf("%d holes", a.holes.Load())
+	}
+}
+
+// Ten viewers get all of it, at 3 Mbit/s: the server drops nothing, and what the
+// sockets of a busy machine lose is sent again.
+func TestTenViewers(t *testing.T) {
+	s, url := start(t)
+	newCamera(t, url, manyPackets)
 	eventually(t, "a publisher", publishing(s))
 	var all []*screen
 	for range 10 {
 		all = append(all, newScreen(t, url))
 	}
+	before := make([]int64, len(all))
 	for i, v := range all {
 		eventually(t, "pictures", func() bool { return v.frames.Load() > 20 })
-		if v.holes.Load() != 0 {
-			t.Errorf("viewer %d: %d holes", i, v.holes.Load())
-		}
+		before[i] = v.frames.Load()
+	}
+	in := s.Stats().PacketsIn
+	time.Sleep(2 * time.Second)
+	sent := s.Stats().PacketsIn - in
+	if sent < 50*manyPackets {
+		t.Fatalf("%d packets in 2 s, want about %d", sent, 100*manyPackets)
+	}
+	for i, v := range all {
+		eventually(t, "all packets", func() bool { return v.frames.Load()-before[i] >= sent })
 	}
 	if st := s.Stats(); st.Viewers != 10 || st.Overflows != 0 {
 		t.Errorf("%+v", st)

@@ -54,10 +54,42 @@ func start(t *testing.T, change ...func(*Config)) (*Server, string) {
 	return s, web.URL
 }
 
+// cable is what a viewer hangs on, as long as it is not cut.
+type cable struct {
+	net.PacketConn
+	cut atomic.Bool
+}
+
+func (c *cable) WriteTo(b []byte, a net.Addr) (int, error) {
+	if c.cut.Load() {
+		return len(b), nil
+	}
+
+	return c.PacketConn.WriteTo(b, a)
+}
+
+func (c *cable) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		n, a, err := c.PacketConn.ReadFrom(b)
+		if err != nil || !c.cut.Load() {
+			return n, a, err
+		}
+	}
+}
+
 // peer is a connection of the other side, on loopback.
-func peer(t *testing.T) *webrtc.PeerConnection {
+func peer(t *testing.T, on ...*cable) *webrtc.PeerConnection {
 	t.Helper()
 	var e webrtc.SettingEngine
+	for _, c := range on {
+		var err error
+		if c.PacketConn, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		mux := webrtc.NewICEUDPMux(nil, c)
+		e.SetICEUDPMux(mux)
+		t.Cleanup(func() { _ = mux.Close(); _ = c.Close() })
+	}
 	e.SetIncludeLoopbackCandidate(true)
 	e.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
 	e.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
@@ -142,20 +174,25 @@ func join(t *testing.T, pc *webrtc.PeerConnection, url, endpoint string) (string
 	return url + a.header.Get("Location"), a
 }
 
-// camera publishes VP8 frames of one packet: a key frame first and when asked.
+// camera publishes VP8 frames, of one packet if not said otherwise: a key frame
+// first and when asked.
 type camera struct {
 	pc      *webrtc.PeerConnection
 	track   *webrtc.TrackLocalStaticRTP
 	session string
+	packets int // of a frame
 	plis    atomic.Int64
 	twcc    atomic.Int64
 }
 
 const frameEvery = 20 * time.Millisecond
 
-func newCamera(t *testing.T, url string) *camera {
+func newCamera(t *testing.T, url string, packets ...int) *camera {
 	t.Helper()
-	c := &camera{pc: peer(t)}
+	c := &camera{pc: peer(t), packets: 1}
+	if len(packets) > 0 {
+		c.packets = packets[0]
+	}
 	var err error
 	c.track, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
 	if err != nil {
@@ -216,12 +253,20 @@ func (c *camera) film(ctx context.Context) {
 		case <-tick.C:
 		}
 		asked := c.plis.Load()
-		p := &rtp.Packet{
-			Header:  rtp.Header{Version: 2, Marker: true, SequenceNumber: uint16(65500 + n), Timestamp: uint32(n * 1800)},
-			Payload: payload(n, asked != answered),
+		for i := range c.packets {
+			b := payload(n, asked != answered)
+			if c.packets > 1 {
+				b = append(b, make([]byte, 800)...)
+			}
+			if i > 0 {
+				b[0] = 0
+			}
+			_ = c.track.WriteRTP(&rtp.Packet{ // nobody may be there
+				Header:  rtp.Header{Version: 2, Marker: i == c.packets-1, SequenceNumber: uint16(65500 + n*c.packets + i), Timestamp: uint32(n * 1800)},
+				Payload: b,
+			})
 		}
 		answered = asked
-		_ = c.track.WriteRTP(p) // nobody may be there
 	}
 }
 
@@ -236,9 +281,9 @@ type screen struct {
 	ended   chan struct{}
 }
 
-func newScreen(t *testing.T, url string) *screen {
+func newScreen(t *testing.T, url string, on ...*cable) *screen {
 	t.Helper()
-	v := &screen{pc: peer(t), ended: make(chan struct{})}
+	v := &screen{pc: peer(t, on...), ended: make(chan struct{})}
 	if _, err := v.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}); err != nil {
 		t.Fatal(err)
 	}

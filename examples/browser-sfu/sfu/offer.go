@@ -33,6 +33,7 @@ type offer struct {
 	ufrag      string
 	candidates int
 	codecs     map[string][]string // kind of medium -> codecs, in small letters
+	channel    bool                // asks for data channels
 }
 
 // parseOffer refuses what cannot become a session before anything is made for
@@ -57,6 +58,8 @@ func parseOffer(b []byte, kind role) (offer, error) {
 	for _, m := range d.MediaDescriptions {
 		name := m.MediaName.Media
 		if name == "application" {
+			o.channel = true
+
 			continue
 		}
 		if name != "audio" && name != "video" {

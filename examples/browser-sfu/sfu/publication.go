@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/pion/rtcp"
-	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -43,18 +42,21 @@ func (p *Publication) Done() <-chan struct{} { return p.p.x.done }
 // RequestKeyFrame asks the publisher for one, not more often than it can bear.
 func (p *Publication) RequestKeyFrame() { p.p.wantKeyFrame() }
 
-// Attach forwards each kind of medium to a function as it would to a viewer:
-// through a bounded queue, beginning with a key frame, without header
-// extensions, and with numbers that go on over what was dropped. It returns what
-// ends that and waits for its end.
-func (p *Publication) Attach(write map[string]func(*rtp.Packet) error) (detach func()) {
+// Attach forwards each kind of medium to an outlet as it would to a viewer:
+// through a bounded queue, beginning with a key frame, without header extensions,
+// and with numbers that go on over what was dropped. It returns what ends that and
+// waits for its end.
+func (p *Publication) Attach(to map[string]Outlet) (detach func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	feeds := map[*source]*feed{}
 	p.p.mu.Lock()
 	for _, src := range p.p.sources {
-		if w := write[src.kind]; w != nil {
-			f := newFeed(w, src.key, done)
+		if o := to[src.kind]; o.Write != nil {
+			f := newFeed(o.Write, src.key, done)
+			if o.Rate != nil {
+				f.pace, f.keyFrame = &pace{rate: o.Rate}, p.p.wantKeyFrame
+			}
 			feeds[src] = f
 			wg.Go(f.run)
 		}

@@ -85,7 +85,12 @@ func (s *Server) publish(ctx context.Context, o offer) (*session, string, error)
 		return nil, "", err
 	}
 
-	return x, startBitrate(answer, s.cfg.StartKbps), nil
+	kbps := s.cfg.StartKbps
+	if o.channel && s.cfg.StartToldKbps > 0 {
+		kbps = s.cfg.StartToldKbps
+	}
+
+	return x, startBitrate(answer, kbps), nil
 }
 
 // wantKeyFrame asks for a key frame from any goroutine.

@@ -49,8 +49,11 @@ type Config struct {
 	Origins []string
 	// MaxViewers is 64 when zero.
 	MaxViewers int
-	// StartKbps, when not zero, is the rate that a Chromium begins with.
-	StartKbps int
+	// StartKbps, when not zero, is the rate that a Chromium begins with, and
+	// StartToldKbps that of one whose page opens a channel for the rate: it holds
+	// its encoder back to what it is told, and from there goes up without waiting
+	// for an estimate of its own.
+	StartKbps, StartToldKbps int
 	// OnPublish is called in a goroutine of its own for every publisher that
 	// sends; Close waits for it to return, as it must once Done is closed.
 	OnPublish func(*Publication)

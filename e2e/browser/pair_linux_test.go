@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: MIT
+
+//go:build browser && codec
+
+package browser
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	imagedraw "golang.org/x/image/draw"
+
+	"github.com/gbrcc/gbrcc/e2e/browser/headless"
+	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/dataset"
+	"github.com/gbrcc/gbrcc/e2e/video"
+)
+
+//go:embed pair.html
+var pairPage string
+
+var (
+	pairs      = flag.Int("pairs", 1, "rounds of all senders on each trace")
+	pairFor    = flag.Duration("pair-for", 20*time.Second, "length of each run, warm-up included")
+	pairTraces = flag.String("pair-traces", "TMobile", "parts of names, comma separated; all: every one")
+	pairSize   = flag.String("pair-size", "1280x720", "of the source")
+	pairCC     = flag.String("pair-cc", "gbrcc,pion", "senders: gbrcc, gbrcc-budget (its encoder gets frame budgets), pion, chromium")
+	pairWarmUp = flag.Duration("pair-warm-up", 5*time.Second, "not counted")
+)
+
+// uplink is a recorded capacity.
+type uplink struct {
+	name, file, leg string
+	meanMbps        float64 // scaled to; 0: as recorded
+}
+
+func uplinks() []uplink {
+	return []uplink{
+		{"Verizon-LTE", "Verizon-LTE-short.up", "", 0},
+		{"TMobile-LTE", "TMobile-LTE-short.up", "", 0},
+		{"korea-NSA, NR leg at 6 Mbit/s", "korea_nsa_static_LGU_20220330_1334.csv", "nr", 6},
+	}
+}
+
+// load reads the trace, from the beginning.
+func (u uplink) load(t *testing.T, length time.Duration) cell.Trace {
+	t.Helper()
+	data, err := os.ReadFile(dataset.File(t, "traces", u.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ = cell.DropNoLimit(data)
+	trace, err := cell.ParseTraceLeg(u.name, data, u.leg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u.meanMbps == 0 {
+		return trace
+	}
+	scale := u.meanMbps * 1e6 / float64(trace.MeanBps(0, length))
+	scaled, left := make([]int, length.Milliseconds()), 0.0
+	for i := range scaled {
+		left += float64(trace.At(int64(i))) * scale
+		scaled[i] = int(left)
+		left -= float64(scaled[i])
+	}
+	if trace, err = cell.NewTrace(u.name, scaled); err != nil {
+		t.Fatal(err)
+	}
+
+	return trace
+}
+
+// viewing is what one run was like, for the time after the warm-up. Rates are
+// Mbit/s, times ms, shares 0..1.
+type viewing struct {
+	Trace, CC        string
+	Run              int
+	Capacity         float64 // mean of the trace
+	Allowed          float64 // mean of what capacity and the cap allow, each second
+	Received         float64 // payload
+	Frames           float64 // decoded a second
+	Freezes          int
+	Frozen, Outages  float64 // of the time; Outages: frozen whoever sends
+	JitterBuffer     float64 // a frame
+	PlayoutP50       float64 // capture to display
+	PlayoutP95       float64
+	SSIM             float64 // mean of pictures twice a second, at the source's size
+	Pictures, Unread int
+	Encoder          video.Stats // since the start; none of Chromium's
+	LagMs            float64     // of the emulated cell, at worst: the machine's
+}
+
+type inboundStats struct {
+	Timestamp                                                           float64
+	BytesReceived, FramesDecoded, FreezeCount, JitterBufferEmittedCount int
+	TotalFreezesDuration, JitterBufferDelay                             float64
+}
+
+// stage is the browser with its pages, and what both sides show.
+type stage struct {
+	viewer, sender context.Context // sender is nil without Chromium as one
+	pattern        *video.Pattern
+
+	mu    sync.Mutex
+	ssim  []float64
+	fault error
+}
+
+func newStage(t *testing.T, w, h int, chromium bool) *stage {
+	t.Helper()
+	s := &stage{}
+	var err error
+	if s.pattern, err = video.NewPattern(w, h, 1); err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, pairPage)
+	})
+	mux.HandleFunc("GET /pattern", func(w http.ResponseWriter, _ *http.Request) {
+		for n := range s.pattern.Frames() {
+			p, _ := s.pattern.Picture(n)
+			for _, plane := range [][]byte{p.Y, p.Cb, p.Cr} {
+				_, _ = w.Write(plane)
+			}
+		}
+	})
+	mux.HandleFunc("POST /picture", s.picture)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	browser := headless.Start(t, nil)
+	s.viewer = headless.Tab(t, browser, server.URL)
+	if chromium {
+		s.sender = headless.Tab(t, browser, server.URL)
+		if n, err := call[int](s.sender, "film", w, h); err != nil || n != s.pattern.Frames() {
+			t.Fatalf("%d pictures, %v", n, err)
+		}
+	}
+
+	return s
+}
+
+// picture compares what the page shows with the source.
+func (s *stage) picture(w http.ResponseWriter, r *http.Request) {
+	v, err := s.compare(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.fault = err
+		http.Error(w, err.Error(), http.StatusBadRequest)
+
+		return
+	}
+	s.ssim = append(s.ssim, v)
+}
+
+func (s *stage) compare(r *http.Request) (float64, error) {
+	var v [3]int
+	for i, name := range []string{"n", "w", "h"} {
+		var err error
+		if v[i], err = strconv.Atoi(r.URL.Query().Get(name)); err != nil {
+			return 0, err
+		}
+	}
+	n, w, h := v[0], v[1], v[2]
+	luma, err := io.ReadAll(r.Body)
+	if err != nil || len(luma) != w*h || w < 100 || h < 50 {
+		return 0, fmt.Errorf("browser: a picture of %d bytes, %d x %d: %w", len(luma), w, h, err)
+	}
+	original, err := s.pattern.Picture(n)
+	if err != nil {
+		return 0, err
+	}
+	shown, want := &image.Gray{Pix: luma, Stride: w, Rect: image.Rect(0, 0, w, h)}, video.Luma(original)
+	if shown.Rect != want.Rect {
+		full := image.NewGray(want.Rect)
+		imagedraw.ApproxBiLinear.Scale(full, full.Rect, shown, shown.Rect, imagedraw.Src, nil)
+		shown = full
+	}
+	// Below the stamp, and half of it, to save time.
+	part := image.Rect(0, want.Rect.Dy()/4, want.Rect.Dx(), want.Rect.Dy()*3/4)
+	a, _ := shown.SubImage(part).(*image.Gray)
+	b, _ := want.SubImage(part).(*image.Gray)
+
+	return video.SSIM(a, b)
+}
+
+// run has one sender film for a time.
+func (s *stage) run(ctx context.Context, u uplink, trace cell.Trace, who string, round int) (v viewing, err error) {
+	v = viewing{Trace: u.name, CC: who, Run: round}
+	path, err := newCellPath(trace, uint64(round+1))
+	if err != nil {
+		return v, err
+	}
+	began := time.Now()
+	defer func() { err = errors.Join(err, path.close()) }()
+	var from filmer = &chromiumFilmer{s.sender}
+	if who != "chromium" {
+		if from, err = newPionFilmer(who, path.link, s.pattern); err != nil {
+			return v, err
+		}
+	}
+	dialing, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := s.connect(dialing, path, from, who+" on "+u.name); err != nil {
+		return v, err
+	}
+	start := time.Now()
+	if err := sleep(ctx, start.Add(*pairWarmUp)); err != nil {
+		return v, err
+	}
+	first, err := s.mark()
+	if err != nil {
+		return v, err
+	}
+	s.mu.Lock()
+	s.ssim = s.ssim[:0]
+	s.mu.Unlock()
+	if err := sleep(ctx, start.Add(*pairFor)); err != nil {
+		return v, err
+	}
+	last, err := s.mark()
+	if err != nil {
+		return v, err
+	}
+	v.LagMs = float64(path.link.Stats().MaxLag) / float64(ms)
+	if f, ok := from.(*pionFilmer); ok {
+		v.Encoder = f.pilot.Stats()
+	}
+	text, err := call[string](s.viewer, "finish")
+	if err != nil {
+		return v, err
+	}
+	captured, err := from.finish(ctx)
+	if err != nil {
+		return v, err
+	}
+	v.between(first, last)
+	v.ofTrace(trace, start.Add(*pairWarmUp).Sub(began), start.Add(*pairFor).Sub(began))
+
+	return v, s.sum(&v, text, captured, time.UnixMicro(int64(first.Timestamp*1000)))
+}
+
+func (s *stage) connect(ctx context.Context, path *cellPath, from filmer, title string) error {
+	offer, err := from.offer(ctx)
+	if err != nil {
+		return err
+	}
+	if offer, err = lead(offer, path.back); err != nil {
+		return err
+	}
+	answer, err := call[string](s.viewer, "play", title, offer)
+	if err != nil {
+		return err
+	}
+	if answer, err = lead(answer, path.front); err != nil {
+		return err
+	}
+
+	return from.accept(ctx, answer)
+}
+
+func (s *stage) mark() (m inboundStats, err error) {
+	text, err := call[string](s.viewer, "mark")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &m)
+	}
+
+	return m, err
+}
+
+// between takes what getStats says.
+func (v *viewing) between(a, b inboundStats) {
+	seconds := (b.Timestamp - a.Timestamp) / 1000
+	v.Received = float64(b.BytesReceived-a.BytesReceived) * 8 / seconds / 1e6
+	v.Frames = float64(b.FramesDecoded-a.FramesDecoded) / seconds
+	v.Freezes = b.FreezeCount - a.FreezeCount
+	v.Frozen = (b.TotalFreezesDuration - a.TotalFreezesDuration) / seconds
+	if n := b.JitterBufferEmittedCount - a.JitterBufferEmittedCount; n > 0 {
+		v.JitterBuffer = (b.JitterBufferDelay - a.JitterBufferDelay) / float64(n) * 1000
+	}
+}
+
+// ofTrace takes what anybody could have had.
+func (v *viewing) ofTrace(trace cell.Trace, from, to time.Duration) {
+	v.Capacity = float64(trace.MeanBps(from, to)) / 1e6
+	n := 0
+	for at := from; at+time.Second <= to; at += time.Second {
+		v.Allowed += min(float64(trace.MeanBps(at, at+time.Second)), pairMaxBps) / 1e6
+		n++
+	}
+	v.Allowed /= float64(max(n, 1))
+	// A freeze is an interval of 150 ms more than usual, that is 183 ms at 30 fps,
+	// and counts whole: qoe's FreezeDetector.
+	const freeze = 183
+	silent, frozen := 0, 0
+	for i := from.Milliseconds(); i < to.Milliseconds(); i++ {
+		if trace.At(i) > 0 {
+			if silent > freeze {
+				frozen += silent
+			}
+			silent = 0
+
+			continue
+		}
+		silent++
+	}
+	v.Outages = float64(frozen) / float64((to - from).Milliseconds())
+}
+
+// sum takes what the page has seen since a time.
+func (s *stage) sum(v *viewing, text string, captured map[int]time.Time, since time.Time) error {
+	var got struct {
+		Shown  [][4]float64
+		Unread int
+		Error  string
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got.Error != "" || s.fault != nil {
+		return fmt.Errorf("browser: the page: %s %w", got.Error, s.fault)
+	}
+	var delays []float64
+	for _, f := range got.Shown {
+		at := time.UnixMicro(int64(f[1] * 1000))
+		from, ok := captured[int(f[0])]
+		if !ok || at.Before(since) {
+			continue
+		}
+		delays = append(delays, float64(at.Sub(from))/float64(ms))
+	}
+	if len(delays) == 0 {
+		return errors.New("browser: nothing was shown")
+	}
+	slices.Sort(delays)
+	v.PlayoutP50, v.PlayoutP95 = delays[len(delays)/2], delays[len(delays)*95/100]
+	v.Unread = got.Unread
+	for _, x := range s.ssim {
+		v.SSIM += x / float64(len(s.ssim))
+	}
+	v.Pictures = len(s.ssim)
+
+	return nil
+}
+
+func pairTable(all []viewing) string {
+	var b strings.Builder
+	b.WriteString("| trace | run | sender | capacity, allowed Mbit/s | received | frames/s | freezes | frozen, outages % | jitter buffer ms | playout p50 | p95 ms | SSIM | cell late, ms |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, v := range all {
+		fmt.Fprintf(&b, "| %s | %d | %s | %.2f, %.2f | %.2f | %.1f | %d | %.1f, %.1f | %.0f | %.0f | %.0f | %.3f | %.0f |\n",
+			v.Trace, v.Run+1, v.CC, v.Capacity, v.Allowed, v.Received, v.Frames, v.Freezes, 100*v.Frozen, 100*v.Outages,
+			v.JitterBuffer, v.PlayoutP50, v.PlayoutP95, v.SSIM, v.LagMs)
+	}
+
+	return b.String()
+}
+
+// middle is the median of a sender's runs on a trace.
+func middle(all []viewing, trace, who string, of func(viewing) float64) float64 {
+	var v []float64
+	for _, x := range all {
+		if x.Trace == trace && x.CC == who {
+			v = append(v, of(x))
+		}
+	}
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+
+	return v[len(v)/2]
+}
+
+// unique is what is there, in order of appearance.
+func unique(all []viewing, of func(viewing) string) []string {
+	var out []string
+	for _, v := range all {
+		if !slices.Contains(out, of(v)) {
+			out = append(out, of(v))
+		}
+	}
+
+	return out
+}
+
+// versus is what GBR-CC's viewer has in comparison, medians of the runs.
+func versus(all []viewing) string {
+	var b strings.Builder
+	b.WriteString("| trace | against | rate, of theirs | rate, of what is allowed | playout p50, of theirs | p95, of theirs | frozen beyond outages, theirs and ours % | SSIM, theirs and ours |\n|---|---|---|---|---|---|---|---|\n")
+	for _, trace := range unique(all, func(v viewing) string { return v.Trace }) {
+		for _, who := range unique(all, func(v viewing) string { return v.CC }) {
+			if who == "gbrcc" {
+				continue
+			}
+			ours := func(of func(viewing) float64) float64 { return middle(all, trace, "gbrcc", of) }
+			theirs := func(of func(viewing) float64) float64 { return middle(all, trace, who, of) }
+			ratio := func(of func(viewing) float64) float64 { return ours(of) / theirs(of) }
+			received := func(v viewing) float64 { return v.Received }
+			excess := func(v viewing) float64 { return 100 * max(v.Frozen-v.Outages, 0) }
+			ssim := func(v viewing) float64 { return v.SSIM }
+			fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f | %.2f | %.2f | %.1f, %.1f | %.3f, %.3f |\n", trace, who, ratio(received),
+				ours(func(v viewing) float64 { return v.Received / v.Allowed }),
+				ratio(func(v viewing) float64 { return v.PlayoutP50 }), ratio(func(v viewing) float64 { return v.PlayoutP95 }),
+				theirs(excess), ours(excess), theirs(ssim), ours(ssim))
+		}
+	}
+
+	return b.String()
+}
+
+// Senders with a real encoder, one after the other, over the same cell and trace,
+// to a real decoder: what the viewer gets.
+func TestPairsInChromium(t *testing.T) {
+	dir := artefacts(t)
+	var w, h int
+	if n, _ := fmt.Sscanf(*pairSize, "%dx%d", &w, &h); n != 2 {
+		t.Fatalf("-pair-size %s", *pairSize)
+	}
+	senders := strings.Split(*pairCC, ",")
+	s := newStage(t, w, h, slices.Contains(senders, "chromium"))
+	var all []viewing
+	for _, u := range uplinks() {
+		if *pairTraces != "all" && !slices.ContainsFunc(strings.Split(*pairTraces, ","), func(p string) bool { return strings.Contains(u.name, p) }) {
+			continue
+		}
+		trace := u.load(t, *pairFor+5*time.Second)
+		for round := range *pairs {
+			for i := range senders {
+				who := senders[(i+round)%len(senders)] // nobody always goes first
+				v, err := s.run(s.viewer, u, trace, who, round)
+				if err != nil {
+					t.Fatalf("%s on %s: %v", who, u.name, err)
+				}
+				all = append(all, v)
+				t.Logf("%+v", v)
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("no trace %q", *pairTraces)
+	}
+	screenshot(t, s.viewer, filepath.Join(dir, "pair.png"))
+	table := pairTable(all) + "\n" + versus(all)
+	write(t, filepath.Join(dir, "pairs.md"), []byte(table))
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "pairs.json"), append(bytes.TrimSpace(data), '\n'))
+	t.Log("\n" + table)
+	judgePairs(t, all)
+}
+
+// judgePairs holds GBR-CC against the others, trace by trace.
+func judgePairs(t *testing.T, all []viewing) {
+	t.Helper()
+	for _, v := range all {
+		if v.Frames < 5 || v.Pictures < 3 || v.Unread > len(all)*100 {
+			t.Errorf("%s on %s: %.1f frames a second, %d pictures compared, %d not read", v.CC, v.Trace, v.Frames, v.Pictures, v.Unread)
+		}
+	}
+	received := func(v viewing) float64 { return v.Received }
+	for _, trace := range unique(all, func(v viewing) string { return v.Trace }) {
+		ours, theirs := middle(all, trace, "gbrcc", received), middle(all, trace, "pion", received)
+		allowed := middle(all, trace, "gbrcc", func(v viewing) float64 { return v.Allowed })
+		if ours > 0 && ours < 1.5*theirs && ours < 0.85*allowed {
+			t.Errorf("%s: %.2f Mbit/s, Pion's GCC has %.2f, and %.2f are allowed", trace, ours, theirs, allowed)
+		}
+	}
+}

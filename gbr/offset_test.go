@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// reporter is a phone that is told of as if its clock were ahead, and latency µs
+// after it was.
+type reporter struct {
+	o              offset
+	rng            *rand.Rand
+	now            int64
+	sent           [1 << 17]int64 // bytes sent by ms
+	total          int64
+	equal          bool // frames of one size
+	ahead, latency int64
+	jumps          int
+}
+
+// run sends frames, which the phone gets rid of at 1000 bytes a ms, and reports
+// every 5 ms.
+func (r *reporter) run(ms int) {
+	var told, backlog, granted int64
+	for range ms {
+		r.now += 1000
+		m := r.now / 1000
+		if m%33 == 0 {
+			n := 16
+			if !r.equal {
+				n = 4 + r.rng.IntN(28)
+			}
+			for range n {
+				r.o.onSent(r.now, 1000)
+				r.total += 1000
+			}
+		}
+		r.sent[m] = r.total
+		// What happened latency ago is told now.
+		at := m - r.latency/1000
+		if at < 1 {
+			continue
+		}
+		backlog += r.sent[at] - r.sent[at-1]
+		g := min(backlog, 1000)
+		backlog -= g
+		granted += g
+		if m%5 != 0 {
+			continue
+		}
+		stamp := at*1000 + r.ahead
+		if r.o.heard(r.now, stamp) {
+			r.jumps++
+		}
+		r.o.onReport(&twinReport{at: stamp, low: backlog, high: backlog}, granted-told)
+		told = granted
+	}
+}
+
+// The offset is found wherever the modem's clock stands and however late it is
+// told, whether frames differ or not, and found again when the clock is set.
+func TestOffset(t *testing.T) {
+	for _, equal := range []bool{false, true} {
+		for _, ahead := range []int64{-3_600_000_000, -200_000, -33_000, 0, 1_000, 50_000, 99_000, 500_000, 7_200_000_000} {
+			for _, latency := range []int64{2_000, 9_000, 14_000, 120_000} {
+				if equal && latency > 16_000 {
+					continue // a frame less looks as good
+				}
+				for _, step := range []int64{60_000, -100_000, 20_000, 3_000_000, -5_000_000, -15_000} {
+					r := &reporter{rng: rand.New(rand.NewPCG(1, 2)), now: 1_000_000, ahead: ahead, latency: latency, equal: equal}
+					check := func(what string) {
+						t.Helper()
+						if off := r.o.best - float64(r.ahead); !(off > -2500 && off < 2500) || !r.o.known() {
+							t.Errorf("%s, equal frames %v, clock ahead by %d ms, then %d more, latency %d ms: off by %.1f ms, known %v",
+								what, equal, ahead/1000, step/1000, latency/1000, off/1000, r.o.known())
+						}
+					}
+					r.run(2000)
+					check("before")
+					r.ahead += step
+					r.run(8000)
+					check("after")
+				}
+			}
+		}
+	}
+}
