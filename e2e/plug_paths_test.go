@@ -82,7 +82,7 @@ func TestPlugBadFeedback(t *testing.T) {
 	}{
 		"a third lost": {func(rng *rand.Rand) (int, time.Duration) { return min(1, rng.IntN(3)), 0 }, 3.2, 0.7, 3.2, false},
 		"all twice":    {func(*rand.Rand) (int, time.Duration) { return 2, 0 }, 3.3, 0.6, 3.3, false},
-		"2 s late":     {func(*rand.Rand) (int, time.Duration) { return 1, 2 * time.Second }, 1.7, 1.7, 3.0, true},
+		"2 s late":     {func(*rand.Rand) (int, time.Duration) { return 1, 2 * time.Second }, 1.9, 1.9, 3.0, true},
 		"out of order": {func(rng *rand.Rand) (int, time.Duration) {
 			return 1, time.Duration(rng.IntN(150)) * time.Millisecond
 		}, 2.5, 1.4, 3.2, false},

@@ -30,7 +30,7 @@ func TestPlugReportsAboutPadding(t *testing.T) {
 						t.Error(err)
 					}
 				}()
-				c := newPlugCall(t, plugConfig{link: link, buffers: tt.buffers})
+				c := newPlugCall(t, plugConfig{link: link, pionBuffers: !tt.buffers})
 				c.add("camera", streamConfig{bps: func() int { return min(600_000, c.estimator.GetTargetBitrate()) }})
 				c.negotiate(nil)
 				time.Sleep(time.Second)

@@ -61,8 +61,8 @@ type plugConfig struct {
 	wrongFEC  bool // registered on the wrong side
 	rfc8888   bool
 	reportInt time.Duration
-	// buffers are those of our factory, not Pion's.
-	buffers bool
+	// pionBuffers: those of our factory are left out.
+	pionBuffers bool
 	// feedback says what becomes of a feedback packet: how many copies arrive,
 	// and how much later.
 	feedback func(at time.Duration) (copies int, delay time.Duration)
@@ -152,7 +152,7 @@ func newPlugCall(t testing.TB, cfg plugConfig) *plugCall {
 		returning = &faultyFeedback{PacketConn: far, start: c.start, fate: cfg.feedback}
 	}
 	settings := webrtc.SettingEngine{}
-	if cfg.buffers {
+	if !cfg.pionBuffers {
 		settings.BufferFactory = factory.BufferFactory
 	}
 	c.near = c.newPeer(c.link.Uplink(near), settings, func(m *webrtc.MediaEngine, r *pion.Registry) error {

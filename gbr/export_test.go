@@ -49,9 +49,9 @@ func (t *Twin) OnTelemetry(now time.Time, m Telemetry) {
 
 // RadioDelay is what the twin says now.
 func (t *Twin) RadioDelay(seq int64) (time.Duration, bool) {
-	d, ok, _ := t.radioDelay(seq)
+	d, repeats, ok, _ := t.radioDelay(seq)
 
-	return time.Duration(d) * time.Microsecond, ok && t.clock.known()
+	return time.Duration(d+repeats) * time.Microsecond, ok && t.clock.known()
 }
 
 // GrantLawSize is the memory of Default's state.

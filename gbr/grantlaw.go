@@ -44,6 +44,7 @@ type grantLaw struct {
 	heldFrom int64
 	heldTo   int64
 	ready    []gcc.PacketResult
+	repeats  []time.Duration // by which those were kept at the base station
 	grants   []twinGrant
 	reports  []twinReport
 
@@ -168,7 +169,7 @@ func (l *grantLaw) whole() {
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
 	// The first grant that knew of it came a lag after it.
-	took := last.sentAt + int64(last.left) - l.twin.offset - first.sentAt - l.lagUs()*3/4
+	took := l.twin.leftAt(last) - l.twin.offset - first.sentAt - l.lagUs()*3/4
 	if took < 1000 || took > 200_000 {
 		return
 	}
@@ -447,13 +448,13 @@ func (l *grantLaw) release(now time.Time) {
 	if l.heldFrom == l.heldTo {
 		return
 	}
-	l.ready = l.ready[:0]
+	l.ready, l.repeats = l.ready[:0], l.repeats[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
 		h := l.heldAt(l.heldFrom)
 		r := h.PacketResult
-		d, ok, gone := l.twin.radioDelay(r.Seq)
+		d, repeats, ok, gone := l.twin.radioDelay(r.Seq)
 		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
-			l.ready = append(l.ready, r)
+			l.ready, l.repeats = append(l.ready, r), append(l.repeats, 0)
 
 			continue
 		}
@@ -469,12 +470,17 @@ func (l *grantLaw) release(now time.Time) {
 		}
 		r.RadioDelay = time.Duration(d) * time.Microsecond
 		l.ready = append(l.ready, r)
+		l.repeats = append(l.repeats, time.Duration(repeats)*time.Microsecond)
 	}
 	if len(l.ready) == 0 {
 		return
 	}
 	before := l.outer.Estimate()
+	// The path looks at the least delay, which too much taken off would be for long.
 	l.path.onDelay(now, l.ready, before)
+	for i := range l.ready {
+		l.ready[i].RadioDelay += l.repeats[i]
+	}
 	feedDelay(l.outer, now, l.ready)
 	l.judge(now, before)
 }

@@ -17,6 +17,9 @@ const (
 	// pathHigh is the delay behind the radio that is a queue, pathLow the one
 	// that is none. The twin is right to 8 ms in 95 % of packets.
 	pathHigh, pathLow = 25 * time.Millisecond, 12 * time.Millisecond
+	// pathFew is of how many packets, of no longer ago than pathFewFor, the least
+	// delay counts: one alone may have been held up by chance.
+	pathFew, pathFewFor = 8, 300 * time.Millisecond
 	// pathLag is the lag up to which that holds.
 	pathLag = 12 * time.Millisecond
 	// pathRateWindow is how much of the arrivals tells the bottleneck's rate.
@@ -71,6 +74,8 @@ type path struct {
 	// whose frames come when the others' have just gone.
 	queue, mean time.Duration
 	queueAt     time.Time // zero before the first
+	last        [pathFew]lastDelay
+	nLast       int
 
 	arrivals [pathArrivals]arrival
 	n        int64
@@ -92,6 +97,12 @@ type path struct {
 	spentTill time.Time
 	// bottleneck is what arrived when there last was a queue for sure, bit/s.
 	bottleneck float64
+}
+
+// lastDelay is one packet's, and when it was told.
+type lastDelay struct {
+	delay time.Duration
+	at    time.Time
 }
 
 type arrival struct {
@@ -158,11 +169,18 @@ func (p *path) onDelay(now time.Time, results []gcc.PacketResult, est gcc.Estima
 		if !any || d < least {
 			least, any = d, true
 		}
+		p.last[p.nLast%pathFew] = lastDelay{d, now}
+		p.nLast++
 	}
 	if !any {
 		return
 	}
 	mean := first + sum/n
+	for i := range min(p.nLast, pathFew) {
+		if l := &p.last[i]; now.Sub(l.at) < pathFewFor {
+			least = min(least, l.delay)
+		}
+	}
 	if !p.hasBase || !p.compete.on && now.Sub(p.baseAt) > pathBase {
 		p.prev, p.prevMean, p.hasPrev = p.base, p.baseMean, p.hasBase
 		p.base, p.baseMean, p.baseAt, p.hasBase = least, mean, now, true
@@ -298,5 +316,5 @@ func (p *path) full() (bps int, share float64) {
 // reset forgets the base: the clocks or the path have changed.
 func (p *path) reset() {
 	p.hasBase, p.hasPrev, p.queueAt, p.episode = false, false, time.Time{}, time.Time{}
-	p.trains, p.compete, p.narrow = trains{}, compete{}, 0
+	p.trains, p.compete, p.narrow, p.nLast = trains{}, compete{}, 0, 0
 }

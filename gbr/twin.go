@@ -56,6 +56,7 @@ type twin struct {
 	packets []twinPacket // a ring, its length a power of two
 	tail    int64        // index of the next packet sent; the ring holds the last ones
 	total   int64        // bytes sent
+	base    int64        // what the modem's clock was ahead when it began
 	from    int64        // index of the first packet sent since the present clock began
 	// clock finds what the modem's clock is ahead of the sender's; offset is
 	// what is used.
@@ -82,7 +83,7 @@ type twin struct {
 	extra int64
 	// rate is at which there are more of those while something waits, in bytes per
 	// µs: a report's bins are too wide to show them as they come.
-	rate float64
+	rate, mean float64
 }
 
 type twinPacket struct {
@@ -91,7 +92,7 @@ type twinPacket struct {
 	key    int64
 	sentAt int64  // sender's clock
 	before uint32 // bytes sent before it, the low bits
-	left   int32  // modem's clock, after sentAt; 0 while not known
+	left   int32  // modem's clock, after sentAt and base; 0 while not known
 	size   int32
 	ahead  int32 // foreign bytes between the packet before and this one
 }
@@ -114,10 +115,14 @@ type twinState struct {
 
 func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.packets)-1)] }
 
-// room makes some for one packet more, as long as there is a use for the oldest.
+// room makes some for one packet more, as long as there is a use for the oldest:
+// it is young, or it waits in the phone.
 func (t *twin) room(at int64) {
 	n := int64(len(t.packets))
-	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
+	if n == twinPackets || t.tail < n {
+		return
+	}
+	if queued := t.reportedAt > 0 && t.tail-t.checkpoint.head >= n-1; n > 0 && !queued && t.packet(t.tail-n).sentAt < at-twinMemory {
 		return
 	}
 	grown := make([]twinPacket, max(256, 2*n))
@@ -200,7 +205,8 @@ func (t *twin) onBatch(grants []twinGrant, reports []twinReport) {
 // restart goes on with another clock of the modem: what had not left by the last
 // report enters anew, and when it really left is not known.
 func (t *twin) restart() {
-	t.offset = t.clock.least * 1000
+	t.base = t.clock.least * 1000
+	t.offset = t.base
 	t.nGrants, t.granted, t.reported, t.reportedAt, t.synced = 0, 0, 0, 0, false
 	t.from = t.tail
 	t.checkpoint = twinState{at: math.MinInt64 / 2, head: t.checkpoint.head, next: t.checkpoint.head}
@@ -268,7 +274,8 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 	}
 	if since > 0 && since < offsetGap && r.low > 0 {
 		seen := (s.grown + float64(t.extra-extra)) / float64(since)
-		t.rate = max(0, t.rate+(seen-t.rate)*float64(since)/rateMemory)
+		t.mean += (seen - t.mean) * float64(since) / rateMemory
+		t.rate = max(0, t.mean)
 	}
 	s.grown = 0
 
@@ -366,7 +373,7 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 			return
 		}
 		bytes -= whole
-		p.left = int32(min(max(left-p.sentAt, math.MinInt32), math.MaxInt32))
+		p.left = int32(min(max(left-p.sentAt-t.base, math.MinInt32), math.MaxInt32))
 		s.head++
 	}
 	s.used = 0
@@ -379,9 +386,9 @@ func (t *twin) onRepeat(tti int64) {
 	t.newestRepeat = max(t.newestRepeat, tti)
 }
 
-// inOrder is when the base station hands on what left at a time: when it has got
-// all that was sent before.
-func (t *twin) inOrder(left int64) int64 {
+// repeatsAfter is how long the base station keeps what left at a time: till it has
+// got all that was sent before.
+func (t *twin) repeatsAfter(left int64) int64 {
 	tti := nearTTI(left - leftAfter)
 	for m := min(tti+repeatSpan, t.newestRepeat); m > tti; m-- {
 		if !t.repeated(m) {
@@ -392,29 +399,34 @@ func (t *twin) inOrder(left int64) int64 {
 			first -= t.turn
 		}
 		if first <= tti {
-			return left + (m-tti)*1000
+			return (m - tti) * 1000
 		}
 	}
 
-	return left
+	return 0
 }
+
+// leftAt is when a packet left, on the modem's clock.
+func (t *twin) leftAt(p *twinPacket) int64 { return p.sentAt + t.base + int64(p.left) }
 
 func (t *twin) repeated(tti int64) bool { return t.repeats[tti&(repeatRing-1)] == tti }
 
-// radioDelay is how long a packet was in the phone and on the radio, till the base
-// station had it and all before it. It is not ok for a packet that has not left as far as is known,
-// or that the twin does not have; gone tells these two apart.
-func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
+// radioDelay is how long a packet was in the phone, till the end of its last
+// transmission, and how much longer it took till the base station had all before
+// it. It is not ok for a packet that has not left as far as is known, or that the
+// twin does not have; gone tells these two apart.
+func (t *twin) radioDelay(seq int64) (delay, repeats int64, ok, gone bool) {
 	i, ok := t.find(seq)
 	if !ok || i < t.from {
-		return 0, false, true
+		return 0, 0, false, true
 	}
 	if i >= t.live.head {
-		return 0, false, false
+		return 0, 0, false, false
 	}
 	p := t.packet(i)
+	left := t.leftAt(p)
 
-	return max(0, t.inOrder(p.sentAt+int64(p.left))-t.offset-p.sentAt), true, false
+	return max(0, left-t.offset-p.sentAt), t.repeatsAfter(left), true, false
 }
 
 // find is a packet's index.

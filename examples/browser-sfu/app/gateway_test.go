@@ -159,13 +159,10 @@ func watchAt(t *testing.T, endpoint string) *atomic.Int64 {
 	return got
 }
 
-func eventually(t *testing.T, what func() string, f func() bool) time.Duration {
+func eventually(t *testing.T, what func() string, f func() bool) {
 	t.Helper()
 	const limit = 20 * time.Second
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if f() {
-			return time.Since(begin)
-		}
+	for begin := time.Now(); !f(); time.Sleep(10 * time.Millisecond) {
 		if time.Since(begin) > limit {
 			t.Fatalf("not in %v: %s", limit, what())
 		}
