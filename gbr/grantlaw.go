@@ -65,6 +65,7 @@ type grantLaw struct {
 	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
 	grownAt   time.Time
 	wasActive bool
+	activeAt  time.Time // first
 	took      float64   // the outer loop's rate when we began to steer
 	tookAt    time.Time // and when that was
 	glideFrom float64
@@ -83,6 +84,7 @@ type grantLaw struct {
 	counted   int64 // TTIs counted when it began
 	faster    int   // frames in a row faster than mu
 	slowest   float64
+	frames    int64
 	// others is what would wait of other senders' bytes if there were no other.
 	others   float64
 	othersAt time.Time
@@ -120,6 +122,7 @@ func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
 		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
+		l.frames++
 	}
 	l.twin.onSent(p.Seq, l.us(now), p.Size)
 	l.frameTo = l.twin.tail
@@ -393,7 +396,13 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		return
 	}
 	before := l.outer.Estimate()
-	l.path.onArrivals(fb.Packets)
+	l.path.onArrivals(now, fb.Packets)
+	l.path.compete.onFeedback(fb.Packets)
+	l.path.trains.onFeedback(now, fb.Packets)
+	if !l.cfg.Without.Has(PathLaw) {
+		l.path.trains.radio = l.cap.mu * 8000
+	}
+	l.path.trains.carried(float64(before.AckedBps))
 	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
 	if mode != Dual || !l.trusted() || l.cfg.Without.Has(Correction) {
 		l.flush(now)
@@ -466,12 +475,12 @@ func (l *grantLaw) release(now time.Time) {
 	if len(l.ready) == 0 {
 		return
 	}
+	before := l.outer.Estimate()
 	// The path looks at the least delay, which too much taken off would be for long.
-	l.path.onDelay(now, l.ready)
+	l.path.onDelay(now, l.ready, before)
 	for i := range l.ready {
 		l.ready[i].RadioDelay += l.repeats[i]
 	}
-	before := l.outer.Estimate()
 	feedDelay(l.outer, now, l.ready)
 	l.judge(now, before)
 }
@@ -491,18 +500,34 @@ func (l *grantLaw) flush(now time.Time) {
 // judge looks at what the delay detector made of corrected delays.
 func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	after := l.outer.Estimate()
+	if l.path.compete.on && !l.cfg.Without.Has(PathLaw) {
+		bps := l.path.compete.update(now, l.path.queue, after, l.path.alone(after), l.twin.after(l.path.compete.newest))
+		l.outer.SetEstimate(now, l.clamp(int(bps)))
+
+		return
+	}
 	if after.BitrateBps < before.BitrateBps {
-		if !l.cfg.Without.Has(PathLaw) && l.ceiling.bps == 0 && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+		room := l.ceiling.bps == 0 || l.path.trains.firm()
+		if !l.cfg.Without.Has(PathLaw) && room && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
 			// A trend without a queue behind the radio is the correction's
 			// error.
 			l.outer.SetEstimate(now, before.BitrateBps)
 		} else {
 			l.cut(now, before.BitrateBps, after.BitrateBps)
-			l.ceiling.found(now, after.AckedBps)
+			l.ceiling.found(now, after.AckedBps, ceilingMargin)
 		}
 	}
 	if l.cfg.Without.Has(PathLaw) {
 		return
+	}
+	if most := l.path.trains.most() * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
+		l.outer.SetEstimate(now, l.clamp(int(most)))
+	}
+	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full(now) {
+		if to := int(overflowCut * float64(acked)); to < l.outer.Estimate().BitrateBps {
+			l.outer.SetEstimate(now, l.clamp(to))
+			l.ceiling.found(now, acked, ceilingMargin)
+		}
 	}
 	if limit, ok := l.path.limit(now); ok && int(limit) < l.outer.Estimate().BitrateBps {
 		if l.cfg.Recorder != nil {
@@ -512,7 +537,8 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 			})
 		}
 		l.outer.SetEstimate(now, l.clamp(int(limit)))
-		l.ceiling.found(now, int(l.path.bottleneck))
+		full, keep := l.path.full()
+		l.ceiling.found(now, full, keep)
 	}
 }
 
@@ -540,21 +566,42 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 
 		return
 	}
+	if l.activeAt.IsZero() {
+		l.activeAt = now
+	}
 	l.take(now, l.outer.Estimate().BitrateBps)
 	dt := min(max(now.Sub(l.grownAt), 0), 200*time.Millisecond).Seconds()
 	l.grownAt = now
 	est := l.outer.Estimate()
+	limited := l.ceiling.limits(now, est, l.path.trains.narrow() > 0)
 	if mode != Dual || l.cfg.Without.Has(FastGrowth) || est.Usage != gcc.UsageNormal ||
-		est.LossBps < est.DelayBps || l.ceiling.limits(now, est) || !l.path.clear(now) {
+		est.LossBps < est.DelayBps || l.path.compete.on || !l.path.clear(now) {
 		return
+	}
+	rate := float64(est.BitrateBps)
+	next := rate * math.Pow(l.cfg.Growth, dt)
+	if limited && !l.path.trains.firm() {
+		if l.path.trains.narrow() == 0 {
+			return
+		}
+		next = l.path.grow(rate, dt)
 	}
 	acked := max(float64(est.AckedBps), l.path.rate(250*time.Millisecond))
 	if acked == 0 {
 		return
 	}
 	limit := l.cfg.AckedHeadroom*acked + 10_000
-	if rate := float64(est.BitrateBps); rate < limit {
-		l.outer.SetEstimate(now, l.clamp(int(min(limit, rate*math.Pow(l.cfg.Growth, dt)))))
+	if c := l.path.trains.narrow(); c > 0 {
+		share := trainShare
+		if l.ceiling.bps > 0 || l.path.trains.firm() {
+			share = l.path.trains.most()
+		}
+		limit = min(limit, share*c)
+	} else if l.path.trains.weight == 0 && now.Sub(l.activeAt) < trainWait {
+		return
+	}
+	if rate < limit {
+		l.outer.SetEstimate(now, l.clamp(int(min(limit, next))))
 	}
 }
 
@@ -697,6 +744,7 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 				// It would only wait, or be dropped, where it is narrower.
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
 			}
+			burst = min(burst, l.path.pace(l.frames, float64(o.rate)))
 			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing

@@ -416,6 +416,21 @@ func (t *twin) repeated(tti int64) bool { return t.repeats[tti&(repeatRing-1)] =
 // it. It is not ok for a packet that has not left as far as is known, or that the
 // twin does not have; gone tells these two apart.
 func (t *twin) radioDelay(seq int64) (delay, repeats int64, ok, gone bool) {
+	i, ok := t.find(seq)
+	if !ok || i < t.from {
+		return 0, 0, false, true
+	}
+	if i >= t.live.head {
+		return 0, 0, false, false
+	}
+	p := t.packet(i)
+	left := t.leftAt(p)
+
+	return max(0, left-t.offset-p.sentAt), t.repeatsAfter(left), true, false
+}
+
+// find is a packet's index.
+func (t *twin) find(seq int64) (i int64, ok bool) {
 	lo, hi, key := max(t.tail-int64(len(t.packets)), 0), t.tail-1, 2*seq
 	for lo <= hi {
 		mid := lo + (hi-lo)/2
@@ -424,18 +439,23 @@ func (t *twin) radioDelay(seq int64) (delay, repeats int64, ok, gone bool) {
 			lo = mid + 1
 		case p.key > key:
 			hi = mid - 1
-		case mid < t.from:
-			return 0, 0, false, true
-		case mid >= t.live.head:
-			return 0, 0, false, false
 		default:
-			left := t.leftAt(p)
-
-			return max(0, left-t.offset-p.sentAt), t.repeatsAfter(left), true, false
+			return mid, true
 		}
 	}
 
-	return 0, 0, false, true
+	return 0, false
+}
+
+// after is the bytes sent after a packet, 0 when it is not known any more.
+func (t *twin) after(seq int64) int64 {
+	i, ok := t.find(seq)
+	if !ok {
+		return 0
+	}
+	p := t.packet(i)
+
+	return int64(uint32(t.total) - p.before - uint32(p.size))
 }
 
 // waiting is the bytes sent that have not entered.
