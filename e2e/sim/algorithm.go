@@ -63,7 +63,7 @@ type Params struct {
 
 // Algorithms lists the names that New knows.
 func Algorithms() []string {
-	return append(gbrNames(), "gcc", "gcc-burst", "fixed", "causal", "oracle")
+	return append(gbrNames(), "gcc", "gcc-burst", "fixed", "causal", "causal-rate", "oracle")
 }
 
 const (
@@ -109,6 +109,8 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 		return fixed(fixedBps(l, p)), nil
 	case "causal":
 		return &causal{view: v, limits: l}, nil
+	case "causal-rate":
+		return newCausalRate(v, l, v.source), nil
 	case "oracle":
 		return newOracle(v, p.Horizon, l), nil
 	default:

@@ -132,7 +132,7 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	src.Start, src.Seed = begin, w.seed+uint64(r.number)<<32
 	c := &call{route: r, climb: newClimb(w)}
 	r.flow = c
-	if c.alg, err = newAlgorithm(f.CC, limits, params, &view{route: r, fps: fps(src)}); err != nil {
+	if c.alg, err = newAlgorithm(f.CC, limits, params, &view{route: r, fps: fps(src), source: src}); err != nil {
 		return nil, err
 	}
 	c.budget, _ = c.alg.(budgeter)
