@@ -131,7 +131,7 @@ func TestShares(t *testing.T) {
 func TestSharesOfTheDeaf(t *testing.T) {
 	var p pair
 	p.run(t, 0.5, false, true)
-	within(t, "both", p.sent[0]+p.sent[1], 0.8, 0.15, "of the radio")
+	within(t, "both", p.sent[0]+p.sent[1], 0.88, 0.12, "of the radio")
 	within(t, "time in the phone p95", quantile(p.delays, 0.95), 35, 25, "ms")
 }
 

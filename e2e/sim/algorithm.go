@@ -35,6 +35,11 @@ type budgeter interface {
 	frameBudget(now time.Time) (bytes int, ok bool)
 }
 
+// skipper is an algorithm that tells when a frame had better be left out.
+type skipper interface {
+	SkipFrame(now time.Time) bool
+}
+
 // burster is an algorithm whose pacer may run further ahead than usual.
 type burster interface{ burst() time.Duration }
 

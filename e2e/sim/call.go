@@ -38,14 +38,15 @@ const seedPhase = 0xf10 << 16
 type call struct {
 	*route
 
-	alg    Algorithm
-	budget budgeter // nil for algorithms that only know rates
-	prober prober   // nil for algorithms that do not probe
-	source *media.Source
-	audio  *media.Audio // nil for none
-	pacer  *pacing.Pacer[outgoing]
-	held   int // link bytes in a pacer that is somebody else's
-	viewer *viewer
+	alg     Algorithm
+	budget  budgeter // nil for algorithms that only know rates
+	prober  prober   // nil for algorithms that do not probe
+	skipper skipper  // nil for algorithms that leave no frame out
+	source  *media.Source
+	audio   *media.Audio // nil for none
+	pacer   *pacing.Pacer[outgoing]
+	held    int // link bytes in a pacer that is somebody else's
+	viewer  *viewer
 
 	nextFb    instant
 	reports   pool[report]  // on their way back
@@ -137,6 +138,7 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	}
 	c.budget, _ = c.alg.(budgeter)
 	c.prober, _ = c.alg.(prober)
+	c.skipper, _ = c.alg.(skipper)
 	pacer := pacing.Config{MaxQueue: maxPacerQueue}
 	if b, ok := c.alg.(burster); ok {
 		pacer.Burst = b.burst()
@@ -346,7 +348,7 @@ func (c *call) skips(delay time.Duration) bool {
 		most = min(most, skip)
 	}
 
-	return delay > most
+	return delay > most || c.skipper != nil && c.skipper.SkipFrame(c.w.now)
 }
 
 func (c *call) queueFrame(f media.Frame) {
