@@ -88,7 +88,7 @@ var arrows = map[string]arrow{
 	"examples/browser-sfu":       to("examples/browser-sfu/app"),
 	"examples/browser-sfu/app": to("e2e/cell", "e2e/cell/live", "e2e/phone", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu",
 		"interceptor", "interceptor/dashboard", "modemlink"),
-	"examples/browser-sfu/gateway": to("examples/browser-sfu/sfu", "interceptor"),
+	"examples/browser-sfu/gateway": to("examples/browser-sfu/sfu", "gbr", "interceptor"),
 	"examples/browser-sfu/livekit": to("examples/browser-sfu/app", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu", "interceptor"),
 	"examples/browser-sfu/sfu":     to(),
 	"examples/replay":              {to: []string{"e2e/bench"}, anythingBut: true},

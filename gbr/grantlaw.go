@@ -20,6 +20,8 @@ const (
 	// silenceEnds is how long after the last batch silence still tells that nothing
 	// was granted.
 	silenceEnds = 25 * time.Millisecond
+	// leastShare is the least of the radio's rate that is thought to be ours.
+	leastShare = 0.4
 	// brief is how long we may have steered for the rate before to be as good.
 	brief = 2 * time.Second
 	// clockFound is how long it may take to find out that the clock is wrong.
@@ -100,6 +102,7 @@ func newGrantLaw(s *shared) (*grantLaw, error) {
 	}
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
 	l.cap = capacity{lag: defaultLag, capacityConfig: newCapacityConfig(s.cfg)}
+	l.twin.turn = defaultLag
 
 	return l, nil
 }
@@ -237,7 +240,11 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		open = 1 // more slots of the newest ms may follow
 	}
 	for _, g := range t.Grants[:min(len(t.Grants), batchEvents)] {
-		if at := l.us(g.At); g.Bytes > 0 && l.plausible(us, at) {
+		switch at := l.us(g.At); {
+		case !l.plausible(us, at):
+		case g.Bytes == 0:
+			l.twin.onRepeat(nearTTI(at))
+		case g.Bytes > 0:
 			l.grants = append(l.grants, twinGrant{at, int32(min(g.Bytes, 1<<20))})
 			known = max(known, nearTTI(at)-open)
 		}
@@ -290,6 +297,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		}
 	}
 	l.count(now, known, knownReports, late)
+	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
 	for _, g := range l.grants {
 		l.check.granted += float64(g.bytes)
@@ -368,10 +376,10 @@ func (l *grantLaw) configure(c RadioConfig) {
 	}
 	switch lag := c.Lag.Milliseconds(); {
 	case lag > 0 && lag <= 60:
-		l.cap.lag = lag
+		l.cap.lag, l.twin.turn = lag, lag // both by way of the scheduler
 		l.path.slack = max(0, c.Lag-pathLag) * 3 / 2
 	case c.Lag == 0 && c.RAT == RATNR && l.cap.lag == defaultLag:
-		l.cap.lag = defaultLagNR
+		l.cap.lag, l.twin.turn = defaultLagNR, defaultLagNR
 	}
 	l.config = c
 }
@@ -619,6 +627,12 @@ func (l *grantLaw) grows(now time.Time, mode Mode) bool {
 	return l.active(mode) || l.onlySamples(now, mode) && l.steers(now)
 }
 
+// ours is what the radio carries less what other apps have of it, in bytes per ms.
+// Whoever tells of more than there is seems to have such apps.
+func (l *grantLaw) ours() float64 {
+	return max(leastShare*l.cap.mu, l.cap.mu-l.twin.rate*1000)
+}
+
 // frameBudget: see Estimator.FrameBudget.
 func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	if !l.active(mode) || mode != Dual {
@@ -637,7 +651,7 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	}
 	l.offeredAt = now
 	frame := float64(l.interval) / 1e6 // ms
-	all := l.cap.mu * (frame*l.cfg.FrameSafety + float64(l.cfg.FrameStanding)/1e6)
+	all := l.ours() * (frame*l.cfg.FrameSafety + float64(l.cfg.FrameStanding)/1e6)
 	b := l.share * (all - max(0, l.queue(now)-l.othersLeft(now)))
 	b = max(0, min(b, float64(l.outerRate())/8000*frame)-l.offered)
 	l.offered += b
@@ -697,13 +711,14 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 func (l *grantLaw) rateNow(now time.Time) float64 {
 	frame := float64(l.cfg.FrameInterval) / 1e6
 	next := max(0, min(frame, float64(l.frameAt.Add(l.cfg.FrameInterval).Sub(now))/1e6))
-	left := max(0, l.queue(now)-max(l.cap.mu*next, l.othersLeft(now)))
+	mu := l.ours()
+	left := max(0, l.queue(now)-max(mu*next, l.othersLeft(now)))
 	// While a frame leaves, what is still to leave of it is not known.
 	if l.sending(now) {
 		left = max(left, l.left)
 	}
 	l.left = left
-	tau := left / max(l.cap.mu, 1)
+	tau := left / max(mu, 1)
 	standing := float64(l.cfg.Standing) / 1e6
 	safety := l.cfg.Safety
 	if !l.cfg.Without.Has(Caution) {
@@ -711,7 +726,7 @@ func (l *grantLaw) rateNow(now time.Time) float64 {
 	}
 	share := safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
 
-	return max(float64(l.cfg.MinBps), l.cap.mu*8000*l.share*max(0.1, share))
+	return max(float64(l.cfg.MinBps), mu*8000*l.share*max(0.1, share))
 }
 
 // sending tells whether a frame seems to be leaving the pacer.

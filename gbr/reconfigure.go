@@ -28,7 +28,7 @@ func (e *Estimator) Reconfigure(now time.Time, outer Outer, cfg Config) error {
 	}
 	now = e.advance(now)
 	before := e.shared
-	e.cfg, e.inner.cfg, e.shared.gain = cfg, cfg, 1
+	e.cfg, e.inner.cfg, e.gain = cfg, cfg, 1
 	kept := outer == nil
 	if !kept {
 		e.outer = outer
@@ -57,7 +57,7 @@ func (e *Estimator) Reconfigure(now time.Time, outer Outer, cfg Config) error {
 		}
 	}
 	if l, ok := law.(*grantLaw); ok && e.learned != nil {
-		l.adopt(e.learned, e.learnedAt == now, e.out.encoder)
+		l.adopt(e.learned, e.learnedAt.Equal(now), e.out.encoder)
 		e.learned = nil
 	}
 	e.law = law

@@ -2,6 +2,8 @@
 
 package gcc
 
+import "math"
+
 // goog_cc: robust_throughput_estimator.
 const (
 	ackedRequired    = 10 // packets
@@ -103,17 +105,27 @@ func (a *ackedRate) full() bool {
 		(a.n > ackedMinPackets && span > ackedMinWindowUs)
 }
 
-// bps is the lower of two rates; not ok before there are enough packets.
+// bps is the lower of the two rates; not ok before there are enough packets.
+func (a *ackedRate) bps() (rate float64, ok bool) {
+	arrival, sending, ok := a.rates()
+
+	return min(arrival, sending), ok
+}
+
+// since tells whether something of the window was sent before us.
+func (a *ackedRate) since(us int64) bool { return a.n > 0 && a.at(0).sentUs <= us }
+
+// rates are those of arrival and of sending.
 //
 // The rate of arrival leaves out the first packet, whose transmission lies before
 // the window, and counts the largest gap as long as the second largest: one pause
 // of the network is no fall of its rate.
 //
 // The rate of sending leaves out the packet sent last, whose pacing interval lies
-// after the window. It is not known when too few packets are in order.
-func (a *ackedRate) bps() (rate float64, ok bool) {
+// after the window. It is infinite when too few packets are in order.
+func (a *ackedRate) rates() (arrival, sending float64, ok bool) {
 	if a.n < ackedRequired {
-		return 0, false
+		return 0, 0, false
 	}
 
 	gap, second, ok := a.gaps.two(a.n - 1)
@@ -122,12 +134,12 @@ func (a *ackedRate) bps() (rate float64, ok bool) {
 		gap, second, _ = a.gaps.two(a.n - 1)
 	}
 	first, last := a.at(0), a.at(a.n-1)
-	rate = bps(a.bytes-int64(first.size), last.arrivalUs-first.arrivalUs-gap+second)
+	arrival, sending = bps(a.bytes-int64(first.size), last.arrivalUs-first.arrivalUs-gap+second), math.Inf(1)
 	if sent, ok := a.sendingBps(); ok {
-		rate = min(rate, sent)
+		sending = sent
 	}
 
-	return rate, true
+	return arrival, sending, true
 }
 
 // sendingBps is the rate of sending.

@@ -14,6 +14,7 @@ const (
 	maxReduceGap     = 200 * time.Millisecond
 	decreaseMargin   = 5_000.0  // bit/s
 	ackedCapMargin   = 10_000.0 // bit/s
+	startAckedCap    = 2.0      // while nothing has shown a limit, nor probed
 	maxGrowthTime    = time.Second
 	detectorDelay    = 100 * time.Millisecond
 	nearFrameRate    = 30.0
@@ -38,6 +39,7 @@ type aimd struct {
 	// starting holds until the first cut, or the first probe that found a limit,
 	// since the start or a restart: nothing has shown a limit yet.
 	starting bool
+	probed   bool // ever: the sender can make probes
 	// grownAt is where the next growth counts from; updatedAt is the last
 	// increase or decrease, which the next cut keeps its distance from.
 	grownAt, updatedAt time.Time
@@ -131,7 +133,11 @@ func (a *aimd) increase(now time.Time, in aimdInput) {
 
 	// Growth beyond what arrives cannot be checked against the network. The cap
 	// stops growth and takes nothing away from a rate already above it.
-	if limit := a.ackedCap*a.acked + ackedCapMargin; a.rate < limit && !in.hold {
+	ackedCap := a.ackedCap
+	if a.starting && !a.probed && !in.appLimited {
+		ackedCap = max(ackedCap, startAckedCap)
+	}
+	if limit := ackedCap*a.acked + ackedCapMargin; a.rate < limit && !in.hold {
 		// Deviation: additive growth counts at most 1 s too, so a gap in the
 		// feedback earns nothing.
 		dt := min(max(now.Sub(a.grownAt), 0), maxGrowthTime).Seconds()

@@ -3,6 +3,7 @@
 package gcc
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -151,7 +152,7 @@ func TestAIMDGrowth(t *testing.T) {
 		want float64 // after 1 s from 1 Mbit/s
 	}{
 		{"multiplicative", func(*aimd) {}, 1_080_000},
-		{"until the first cut", func(a *aimd) { a.starting = true }, 2_000_000},
+		{"until the first cut", func(a *aimd) { a.starting = true }, 2_500_000},
 		// 33333 bit frames in 4 packets of 8333 bit, one per 2 * 200 ms.
 		{"additive near capacity", func(a *aimd) { a.capacity.kbps, a.capacity.known = 5_000, true }, 1_020_900},
 		{"capacity outgrown", func(a *aimd) { a.capacity.kbps, a.capacity.known = 900, true }, 1_080_000},
@@ -224,5 +225,33 @@ func TestLinkCapacity(t *testing.T) {
 	}
 	if l.variance != capacityMaxVar {
 		t.Errorf("variance %v, want it clamped to 2.5", l.variance)
+	}
+}
+
+// Two rates that share a link and are cut together whenever they fill it: the
+// difference halves in about a minute, at any start.
+func TestAIMDSharesInMinutes(t *testing.T) {
+	const link, rtt = 4e6, 100 * time.Millisecond
+	for _, first := range []float64{3.6e6, 3e6, 2.2e6} {
+		a, b := testAIMD(first), testAIMD(link-first)
+		for _, x := range []*aimd{&a, &b} {
+			x.capacity.kbps, x.capacity.known = x.rate/1000, true
+		}
+		halved, start := 0.0, a.rate-b.rate
+		for at := time.Duration(0); at < 5*time.Minute; at += 50 * time.Millisecond {
+			usage := UsageNormal
+			if a.rate+b.rate > link {
+				usage = UsageOver
+			}
+			now := t0.Add(at)
+			a.update(now, aimdInput{usage: usage, ackedBps: a.rate, rtt: rtt})
+			b.update(now, aimdInput{usage: usage, ackedBps: b.rate, rtt: rtt})
+			if halved == 0 && a.rate-b.rate < start/2 {
+				halved = at.Seconds()
+			}
+		}
+		what := fmt.Sprintf("from %.1f of %.1f Mbit/s: ", first/1e6, link/1e6)
+		band(t, what+"difference halved", halved, 30, 90, "s")
+		band(t, what+"difference after 5 min", (a.rate-b.rate)/start, 0, 0.15, "of the first")
 	}
 }

@@ -6,7 +6,16 @@ import "time"
 
 // goog_cc: inter_arrival_delta, delay_based_bwe.
 const (
-	groupLengthUs = 5_000
+	// groupLengthUs of sending or of arriving is a group, if it is more than
+	// groupLeastUs of sending.
+	//
+	// Deviation: goog_cc has 5 ms of sending, behind a pacer that lets a frame go at
+	// once, so that its groups are frames. Behind a pacer that spreads them, groups
+	// of 5 ms leave the detector a seventh of the time, and it takes jitter and
+	// frames that are larger than others for a queue. While a queue grows, what is
+	// sent in 20 ms arrives over a long time: it is not waited for.
+	groupLengthUs = 20_000
+	groupLeastUs  = 5_000
 	burstGapUs    = 5_000
 	// maxBurstUs lets a group close while a saturated bottleneck delivers
 	// packets faster than they were sent for as long as it likes.
@@ -110,7 +119,10 @@ func (g *grouping) open(now time.Time, s sample) {
 
 // closes tells whether s belongs to the next group.
 func (g *grouping) closes(s sample) bool {
-	return !g.bursts(s) && s.sentUs-g.cur.firstSentUs > groupLengthUs
+	sent := s.sentUs - g.cur.firstSentUs
+
+	return sent > groupLeastUs && !g.bursts(s) &&
+		(sent > groupLengthUs || s.arrivalUs-g.cur.firstArrivalUs > groupLengthUs)
 }
 
 // bursts tells whether s came in one burst with the current group: queued

@@ -44,12 +44,29 @@ func (f *feeder) want(t *testing.T, deltas ...groupDelta) {
 func TestGroupLengthIsStrict(t *testing.T) {
 	var f feeder
 	f.ms(0, 50)
-	f.ms(5, 60) // exactly 5 ms after the first: same group
-	f.ms(5.001, 70)
-	f.ms(20, 80)
-	f.ms(40, 101)
-	// Groups {0, 5}, {5.001}, {20}, {40 still open}.
-	f.want(t, groupDelta{1, 10_000}, groupDelta{14_999, 10_000})
+	f.ms(20, 70) // exactly 20 ms after the first, in sending and arriving: same group
+	f.ms(20.001, 80)
+	f.ms(50, 106)
+	f.ms(80, 131)
+	// Groups {0, 20}, {20.001}, {50}, {80 still open}.
+	f.want(t, groupDelta{1, 10_000}, groupDelta{29_999, 26_000})
+}
+
+// What was sent close together arrives late behind a queue that grows: 20 ms of
+// arriving are a group too, but not less than 5 ms of sending.
+func TestGroupOfALongArrival(t *testing.T) {
+	var f feeder
+	for i := range 40 {
+		f.ms(float64(i), 50+8*float64(i)) // eight times as fast as it arrives
+	}
+	for _, d := range f.deltas {
+		if d.sendUs != 6_000 || d.arrivalUs != 48_000 {
+			t.Errorf("a group of %d us of sending, %d us of arriving, want 6 and 48 ms", d.sendUs, d.arrivalUs)
+		}
+	}
+	if n := len(f.deltas); n != 5 {
+		t.Errorf("%d deltas, want 5", n)
+	}
 }
 
 func TestGroupDeltaUsesLastPackets(t *testing.T) {
@@ -65,25 +82,25 @@ func TestGroupDeltaUsesLastPackets(t *testing.T) {
 func TestGroupSkipsStragglers(t *testing.T) {
 	var f feeder
 	f.ms(0, 50)
-	f.ms(20, 70)
-	f.ms(10, 72) // belongs to a group long closed
-	f.ms(40, 90)
-	f.want(t, groupDelta{20_000, 20_000})
+	f.ms(30, 80)
+	f.ms(10, 82) // belongs to a group long closed
+	f.ms(60, 110)
+	f.want(t, groupDelta{30_000, 30_000})
 }
 
 func TestGroupEqualSendTimesJoin(t *testing.T) {
 	var f feeder
 	f.ms(0, 50)
-	f.ms(20, 70)
-	f.ms(20, 170) // far behind, and yet sent at once with its neighbour
-	f.ms(40, 190)
-	f.want(t, groupDelta{20_000, 120_000})
+	f.ms(30, 80)
+	f.ms(30, 180) // far behind, and yet sent at once with its neighbour
+	f.ms(60, 210)
+	f.want(t, groupDelta{30_000, 130_000})
 }
 
 func TestGroupBurst(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		gap     float64 // ms between arrivals; sent 10 ms apart
+		gap     float64 // ms between arrivals; sent 22 ms apart
 		grouped bool
 	}{
 		{"queue drains", 2, true},
@@ -93,8 +110,8 @@ func TestGroupBurst(t *testing.T) {
 		var f feeder
 		f.ms(0, 50)
 		f.ms(100, 200)
-		f.ms(110, 200+tt.gap)
-		f.ms(120, 200+2*tt.gap)
+		f.ms(122, 200+tt.gap)
+		f.ms(144, 200+2*tt.gap)
 		f.ms(300, 400)
 		if got := len(f.deltas) == 1; got != tt.grouped {
 			t.Errorf("%s: deltas %v, one group %v", tt.name, f.deltas, tt.grouped)
@@ -104,10 +121,11 @@ func TestGroupBurst(t *testing.T) {
 	// Slower than sent is no burst even with small gaps.
 	var f feeder
 	for i := range 10 {
-		f.ms(float64(i)*6, 50+float64(i)*6.5)
+		f.ms(float64(i)*4.2, 50+float64(i)*4.5) // 5 of them are 21 ms
 	}
-	if len(f.deltas) < 7 {
-		t.Errorf("%d deltas, want one for nearly each packet", len(f.deltas))
+	f.ms(100, 150)
+	if len(f.deltas) != 1 {
+		t.Errorf("%d deltas, want 1 of two groups of five", len(f.deltas))
 	}
 }
 
@@ -138,8 +156,8 @@ func TestGroupResets(t *testing.T) {
 		}{{2_999, 0}, {3_000, 1}} {
 			var f feeder
 			f.at(50, 0, 50)
-			f.at(70, 20, 70+tt.jumpMs)
-			f.at(90, 40, 90+tt.jumpMs)
+			f.at(80, 30, 80+tt.jumpMs)
+			f.at(110, 60, 110+tt.jumpMs)
 			if f.resets != tt.resets {
 				t.Errorf("jump of %v ms: %d resets, want %d", tt.jumpMs, f.resets, tt.resets)
 			}
@@ -149,7 +167,7 @@ func TestGroupResets(t *testing.T) {
 		var f feeder
 		f.at(50, 0, 50)
 		f.at(9_050, 9_000, 9_050)
-		f.at(9_070, 9_020, 9_070)
+		f.at(9_080, 9_030, 9_080)
 		if f.resets != 0 || len(f.deltas) != 1 {
 			t.Errorf("%d resets, deltas %v", f.resets, f.deltas)
 		}
@@ -157,19 +175,19 @@ func TestGroupResets(t *testing.T) {
 	t.Run("third reordered group", func(t *testing.T) {
 		var f feeder
 		f.at(30, 0, 1_030)
-		f.at(50, 20, 1_050)
-		f.at(70, 40, 70) // the remote clock stepped back by a second
+		f.at(60, 30, 1_060)
+		f.at(90, 60, 90) // the remote clock stepped back by a second
 		for i := range 3 {
 			if f.resets != 0 {
 				t.Fatalf("reset at packet %d", i)
 			}
-			f.at(90+float64(i)*20, 60+float64(i)*20, 90+float64(i)*20)
+			f.at(120+float64(i)*30, 90+float64(i)*30, 120+float64(i)*30)
 		}
 		if f.resets != 1 || len(f.deltas) != 0 {
 			t.Fatalf("%d resets, deltas %v, want 1 and none", f.resets, f.deltas)
 		}
-		f.at(150, 120, 150)
-		f.at(170, 140, 170)
-		f.want(t, groupDelta{20_000, 20_000})
+		f.at(210, 180, 210)
+		f.at(240, 210, 240)
+		f.want(t, groupDelta{30_000, 30_000})
 	})
 }

@@ -41,7 +41,7 @@ type Config struct {
 	Growth float64
 	// StartGrowth is the factor per second until the first cut, or the first
 	// probe that found a limit, 1..10; it stands in for probes that the sender cannot
-	// make. Default 2.
+	// make. Default 2.5.
 	StartGrowth float64
 	// AckedCap times the acknowledged rate plus 10 kbit/s is where increase
 	// stops, 1..10. Default 1.5.
@@ -164,7 +164,7 @@ func (c Config) withDefaults() Config {
 	orFloat(&c.PacingFactor, 1.1)
 	orFloat(&c.Backoff, 0.85)
 	orFloat(&c.Growth, 1.08)
-	orFloat(&c.StartGrowth, 2)
+	orFloat(&c.StartGrowth, 2.5)
 	orFloat(&c.AckedCap, 1.5)
 	orFloat(&c.Threshold, 12.5)
 	orFloat(&c.LossLow, 0.02)

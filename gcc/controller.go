@@ -40,6 +40,8 @@ type Controller struct {
 	aimd     aimd
 
 	answered bool // by any feedback yet
+	held     bool // back ever, at heldUs last
+	heldUs   int64
 	silent   bool // cut for silence, and nothing heard since
 	ackedBps float64
 	fresh    probeResult // not used yet
@@ -259,6 +261,9 @@ func (c *Controller) Estimate() Estimate {
 func (c *Controller) push(now time.Time) (changed bool) {
 	if changed = c.window.push(now, c.inFlight.bytes); changed {
 		c.alr.setEstimate(c.target(c.bitrate()))
+	}
+	if !c.cfg.NoPushback && c.window.pushback(float64(c.bitrate())) > 0 {
+		c.held, c.heldUs = true, now.Sub(c.epoch).Microseconds()
 	}
 
 	return changed

@@ -93,9 +93,14 @@ func (c *Controller) measure(now time.Time, nowUs int64) {
 			c.fresh = r
 		}
 	}
-	if c.cfg.Acked == AckedBayesian {
+	switch {
+	case c.cfg.Acked == AckedBayesian:
 		c.ackedBps, _ = c.bayes.bps()
-	} else {
+	case c.held && c.acked.since(c.heldUs):
+		// Deviation: what has been held back is no measure of the path, which was
+		// full. goog_cc's default holds nothing back.
+		c.ackedBps, _, _ = c.acked.rates()
+	default:
 		c.ackedBps, _ = c.acked.bps()
 	}
 }
@@ -160,6 +165,8 @@ func (c *Controller) control(now time.Time) {
 		}
 	}
 	usage := c.overuse.usage
+	// A source that has filled a queue is not idle, whatever it could have sent.
+	limited := c.alr.active && !c.standing.long()
 	full := usage == UsageNormal && !c.alr.active && c.standing.full(now)
 	if full {
 		usage = UsageOver
@@ -169,23 +176,27 @@ func (c *Controller) control(now time.Time) {
 		force:      full,
 		ackedBps:   c.ackedBps,
 		rtt:        c.rtt.latest,
-		appLimited: c.alr.active,
+		appLimited: limited,
 		// Deviation: goog_cc lets the delay rate run ahead of the older loss
 		// rule, which then never catches up with it.
 		hold: !c.usesModel() && c.rule.bps > 0 || c.rtt.latest >= c.cfg.FeedbackTimeout,
 	})
 }
 
-// useProbe moves the delay limit to what a probe has measured.
+// useProbe moves the limits to what a probe has measured.
 func (c *Controller) useProbe(now time.Time, r probeResult) bool {
+	c.aimd.probed = true
 	if c.overuse.usage == UsageOver {
 		return false
 	}
+	// Deviation: goog_cc leaves a loss limit to growth, which an application that
+	// sends little cannot earn.
+	used := c.usesModel() && c.model.raise(r.bps)
 	if !r.saturated {
 		// Deviation: goog_cc takes any result. A path that carried the probe
 		// carries at least that, which is no reason to go lower.
 		if r.bps <= c.aimd.rate {
-			return false
+			return used
 		}
 		c.aimd.setProbed(now, r.bps)
 

@@ -376,6 +376,19 @@ func (m *lossModel) averageLoss() float64 {
 	return min(max(lost/kb, 0), 1)
 }
 
+// raise lifts a limit that rises to what the path has carried; false when it is
+// not lower, or when there is none.
+func (m *lossModel) raise(bps float64) bool {
+	bps = min(bps, m.maxBps)
+	if m.state != LossIncreasing || bps <= m.result {
+		return false
+	}
+	m.best.bps, m.result = max(m.best.bps, bps), bps
+	m.windowBps = max(m.windowBps, bps)
+
+	return true
+}
+
 // set moves the model to a rate that somebody else chose.
 func (m *lossModel) set(bps float64) {
 	if !m.known {

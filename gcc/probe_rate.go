@@ -29,6 +29,7 @@ type probeArrivals struct {
 	firstSent, lastSent          int64
 	firstArrival, lastArrival    int64
 	sizeLastSent, sizeFirstArrvd int
+	said                         float64 // the highest result yet
 }
 
 // expect takes a cluster that is going to be sent.
@@ -73,7 +74,15 @@ func (p *probeRate) add(s sample) (r probeResult, ok bool) {
 	c.packets++
 	c.bytes += int64(s.size)
 
-	return c.rate()
+	// Deviation: goog_cc takes each result of a cluster whose packets come in
+	// several reports. One of its last packets that is late lowers what the others
+	// have shown.
+	if r, ok = c.rate(); !ok || r.bps <= c.said {
+		return probeResult{}, false
+	}
+	c.said = r.bps
+
+	return r, true
 }
 
 func (c *probeArrivals) rate() (r probeResult, ok bool) {

@@ -53,6 +53,55 @@ func TestProbeRate(t *testing.T) {
 	}
 }
 
+// A cluster whose last packets come late, in another report, has said what it has
+// said; one that turns out faster says so.
+func TestProbeRateOfALateTail(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		us   []int64 // arrivals; sent each 2.5 ms
+		kbps []float64
+	}{
+		{"late tail", []int64{0, 2500, 5000, 7500, 10_000, 25_000, 30_000}, []float64{4000}},
+		{"late, then in time", []int64{0, 2500, 5000, 20_000, 20_050, 20_100, 20_150}, []float64{1425, 1895, 2363, 2829}},
+	} {
+		var p probeRate
+		p.expect(ProbeCluster{ID: 3, RateBps: 4_000_000, MinBytes: 6250, MinPackets: 5})
+		var got []float64
+		for i, us := range tt.us {
+			if r, ok := p.add(sample{int64(i) * 2500, 1e9 + us, 1250, 3}); ok {
+				got = append(got, r.bps/1000)
+			}
+		}
+		if len(got) != len(tt.kbps) {
+			t.Fatalf("%s: results %v, want %v", tt.name, got, tt.kbps)
+		}
+		for i, want := range tt.kbps {
+			band(t, tt.name, got[i], want*0.99, want*1.01, "kbit/s")
+		}
+	}
+}
+
+// What a probe has carried lifts a loss limit that rises, and no other.
+func TestProbeLiftsALossLimit(t *testing.T) {
+	for _, tt := range []struct {
+		state LossState
+		kbps  float64
+		want  float64
+	}{
+		{LossIncreasing, 1500, 1500},
+		{LossIncreasing, 700, 800},
+		{LossDecreasing, 1500, 800},
+		{LossIdle, 1500, 800},
+	} {
+		c := newTest(t, Config{StartBps: 1_000_000})
+		c.model = newLossRig(1000).m
+		c.model.set(800_000)
+		c.model.state, c.model.result = tt.state, 800_000
+		c.useProbe(t0, probeResult{1, tt.kbps * 1000, false})
+		band(t, tt.state.String(), c.model.result/1000, tt.want, tt.want, "kbit/s")
+	}
+}
+
 // Whether a result moves the delay limit.
 func TestUseProbe(t *testing.T) {
 	for _, tt := range []struct {

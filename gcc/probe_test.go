@@ -46,8 +46,13 @@ func (r *probeRig) want(what string, kbps ...int) {
 			break
 		}
 		got = append(got, c.RateBps/1000)
-		// 15 ms at that rate, in 5 packets.
-		band(r.t, what+": bytes of a cluster", float64(c.MinBytes), float64(c.RateBps)*0.015/8-1, float64(c.RateBps)*0.015/8+1, "B")
+		// 15 ms at that rate, 40 in the application-limited region, in 5 packets.
+		length := 0.015
+		if !r.p.alrSince.IsZero() {
+			length = 0.040
+		}
+		bytes := float64(c.RateBps) * length / 8
+		band(r.t, what+": bytes of a cluster", float64(c.MinBytes), bytes-1, bytes+1, "B")
 		if c.MinPackets != 5 {
 			r.t.Errorf("%s: %d packets, want 5", what, c.MinPackets)
 		}
@@ -151,6 +156,30 @@ func TestProbeCauses(t *testing.T) {
 		r.p.process(r.now)
 		r.want("cause", want...)
 	}
+}
+
+// In the application-limited region a result that is a fifth above the estimate
+// leads further, though it be far below the probe's rate.
+func TestProbeGainOfTheRegion(t *testing.T) {
+	for result, want := range map[int][]int{1200: nil, 1201: {2402}, 1500: {3000}} {
+		r := settled(t, 1000)
+		r.p.onALR(r.now, r.now)
+		r.after(6 * time.Second)
+		r.p.process(r.now)
+		r.want("limited", 2000)
+		r.estimate(result, probeFree).want("result", want...)
+	}
+}
+
+// While a loss limit rises probes go up by half at a time, one after the other.
+func TestProbesWhileALossLimitRises(t *testing.T) {
+	r := settled(t, 1000)
+	r.p.onALR(r.now, r.now)
+	r.after(6*time.Second).estimate(1001, probeRising).estimate(1000, probeRising)
+	r.p.process(r.now)
+	r.want("first", 1500)
+	r.after(100*time.Millisecond).estimate(1400, probeRising).want("further", 2100)
+	r.after(100*time.Millisecond).estimate(2000, probeFree).want("and as ever when it is gone", 4000)
 }
 
 // What limits the estimate, for every combination of the parts that say so.

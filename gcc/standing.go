@@ -45,9 +45,12 @@ func (s *standing) update(now time.Time, us int64) {
 	}
 }
 
+// long tells whether the queue is.
+func (s *standing) long() bool { return !s.above.IsZero() }
+
 // full tells whether to cut now.
 func (s *standing) full(now time.Time) bool {
-	if s.above.IsZero() || now.Sub(s.above) < standingFor || !s.cutAt.IsZero() && now.Sub(s.cutAt) < standingEvery {
+	if !s.long() || now.Sub(s.above) < standingFor || !s.cutAt.IsZero() && now.Sub(s.cutAt) < standingEvery {
 		return false
 	}
 	s.cutAt = now

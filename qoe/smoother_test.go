@@ -108,8 +108,15 @@ func TestSmootherProperties(t *testing.T) {
 
 func TestSmootherConfig(t *testing.T) {
 	for _, cfg := range []SmootherConfig{
-		{Free: 0.1}, {Band: 0.1, Free: 0.2}, {Band: 0.1, Free: math.NaN()}, {Band: 0.1, Free: -0.1},
-		{Band: -0.1}, {Band: 1}, {Band: math.NaN()}, {Window: -1}, {Window: time.Hour},
+		{Free: 0.1},
+		{Band: 0.1, Free: 0.2},
+		{Band: 0.1, Free: math.NaN()},
+		{Band: 0.1, Free: -0.1},
+		{Band: -0.1},
+		{Band: 1},
+		{Band: math.NaN()},
+		{Window: -1},
+		{Window: time.Hour},
 	} {
 		if _, err := NewSmoother(cfg); !errors.Is(err, ErrSmootherConfig) {
 			t.Errorf("%+v: %v", cfg, err)

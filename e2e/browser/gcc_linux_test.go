@@ -47,9 +47,6 @@ const (
 	encoderLag    = 100 * ms
 	encoderNoise  = 0.06
 	encoderHeader = 64
-	// pacerBurst is libwebrtc's: with our default of 5 ms the detector sees a fifth
-	// of the time and 100 ms of jitter for congestion. pacing: doc.go.
-	pacerBurst = 40 * ms
 )
 
 // Our GCC in a Pion sender against libwebrtc's in Chromium, through the same

@@ -28,7 +28,6 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/media"
-	"github.com/gbrcc/gbrcc/gcc/pacing"
 	"github.com/gbrcc/gbrcc/interceptor"
 )
 
@@ -315,7 +314,7 @@ type ours struct {
 func newOurs(maxBps int, seed uint64, events io.Writer) (*ours, error) {
 	o := &ours{maxBps: maxBps, seed: seed, stop: func() {}}
 	options := []interceptor.Option{
-		interceptor.WithBitrateBounds(minBps, startBps, interceptor.DefaultMaxBps), interceptor.WithPacer(pacing.Config{Burst: pacerBurst}),
+		interceptor.WithBitrateBounds(minBps, startBps, interceptor.DefaultMaxBps),
 	}
 	if events != nil {
 		options = append(options, interceptor.WithEventWriter(events))

@@ -197,10 +197,9 @@ func (g endToEnd) Rates() Rates {
 	return Rates{e.BitrateBps, e.PacingBps}
 }
 
-// inBursts is GCC with libwebrtc's pacer, which lets a frame go in one burst. It
-// leaves the delay detector one group of packets a frame, and with it a longer
-// memory: against jitter it keeps a higher rate, and it notices a falling link
-// later.
+// inBursts is GCC with libwebrtc's pacer, which lets a frame go in one burst: the
+// groups of its delay detector are frames, and each is a queue in the phone. With
+// gcc's own groups the plain one has the longer memory too.
 type inBursts struct{ endToEnd }
 
 // burst is libwebrtc's. goog_cc: PacingController, burst interval.

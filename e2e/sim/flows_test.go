@@ -3,6 +3,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -56,12 +57,29 @@ func TestEqualFlowsShare(t *testing.T) {
 				t.Fatalf("%d flows", r.Flows)
 			}
 			within(t, c.name+", "+cc+": Jain's index", r.JainIndex, 1, 0.15, "")
-			// Who finds the path by probes first has more for a minute: over seeds the
-			// median is 1.03.
-			within(t, c.name+", "+cc+": share of fair", r.FairShare, 1, 0.45, "")
+			// Who finds the path by probes first has more for minutes, see below.
+			within(t, c.name+", "+cc+": share of fair", r.FairShare, 1, 0.35, "")
 			if cc != "fixed" {
 				within(t, c.name+", "+cc+": sum", 2*r.GoodputMbps/r.FairShare, c.sum, 0.25*c.sum, "Mbit/s")
 			}
+		}
+	}
+}
+
+// Two flows with GCC, one of which has found the path first, come to equal shares
+// as slowly as libwebrtc's AIMD has it: a cut leaves 0.85 of the difference, and
+// additive growth brings the next one some 15 s later at 2 Mbit/s, so that it
+// halves in a minute (gcc: TestAIMDSharesInMinutes). Over 90 s the first one has up
+// to 1.3 of its share, over 300 s 0.91 to 1.13, over 900 s 0.96 to 1.06.
+func TestGCCFlowsComeToEqualShares(t *testing.T) {
+	const d = 5 * time.Minute
+	phone := scenario(t, "const-3", d)
+	phone.Flows = []sim.Flow{{}}
+	for name, sc := range map[string]sim.Scenario{"backhaul": backhaul(t, d, sim.Flow{Where: sim.OwnRadio}), "one phone": phone} {
+		for seed := uint64(1); seed <= 3; seed++ {
+			r := run(t, sc, "gcc", seed, sim.Options{})
+			within(t, fmt.Sprintf("%s, seed %d: share of fair", name, seed), r.FairShare, 1, 0.2, "")
+			within(t, fmt.Sprintf("%s, seed %d: Jain's index", name, seed), r.JainIndex, 1, 0.03, "")
 		}
 	}
 }

@@ -60,9 +60,8 @@
 // packets, where libwebrtc raises its rate to drain a queue that is too old: a
 // rate above the estimate is what a pacer is there to prevent. Burst is 5 ms,
 // not 40 ms: the queue this pacer protects is the phone's, where 40 ms is more
-// than the target. The price is a delay detector that sees the packets of four
-// frames at a time and not 20 frames: with 100 ms of jitter on 3 Mbit/s GCC
-// settles a third lower (e2e/browser). A sender without padding probes with frames that are large
+// than the target. The delay detector of package gcc has groups of its own for
+// that. A sender without padding probes with frames that are large
 // enough, which libwebrtc breaks off half-way. A packet too many in the queue of
 // clusters pushes out the oldest one.
 package pacing
