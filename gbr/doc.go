@@ -19,7 +19,11 @@
 //     left of those before;
 //   - the outer loop does not see the time that a packet was in the phone: what
 //     delay remains is elsewhere, and it cuts only for that;
-//   - while there is none, its rate grows as fast as feedback can confirm it.
+//   - while there is none, its rate grows as fast as feedback can confirm it;
+//   - a rate is all of what the radio carries while that is steady, and less by as
+//     much as it lately fell short within a frame;
+//   - an outage says nothing of what comes after it, and a frame that was sized
+//     before a fall is better left out, see [Estimator.SkipFrame].
 //
 // Frames leave in bursts, which fill the phone's queue for a moment, so that
 // each of them measures the radio however little the encoder sends.
@@ -45,6 +49,8 @@
 //	law.go        what the laws have in common
 //	grantlaw.go   Default: the figure above
 //	capacity.go   what the radio carries, from grants
+//	shortfall.go  how much less than expected it carries
+//	skip.go       a frame that it has become too slow for
 //	pattern.go    the TTIs in which the phone can send at all
 //	twin.go       the phone's queue, run again
 //	offset.go     how far the modem's clock is ahead of the sender's

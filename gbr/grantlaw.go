@@ -75,6 +75,8 @@ type grantLaw struct {
 	offeredAt time.Time
 	interval  time.Duration // of FrameBudget's calls
 	left      float64
+	targets   pastTargets
+	skipped   bool // the frame before
 	pacing    int
 	frameAt   time.Time // first packet of the newest frame
 	sentAt    time.Time
@@ -97,13 +99,12 @@ type heldResult struct {
 }
 
 func newGrantLaw(s *shared) (*grantLaw, error) {
-	smoother, err := qoe.NewSmoother(qoe.SmootherConfig{Band: s.cfg.Band, Window: s.cfg.RiseWindow, Creep: s.cfg.Creep})
+	smoother, err := qoe.NewSmoother(qoe.SmootherConfig{Band: s.cfg.Band, Window: s.cfg.RiseWindow, Creep: s.cfg.Creep, Free: s.cfg.Free})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
-	memory := s.cfg.CapacityMemory
-	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
+	l.cap = capacity{lag: defaultLag, capacityConfig: newCapacityConfig(s.cfg)}
 	l.twin.turn = defaultLag
 
 	return l, nil
@@ -712,6 +713,13 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 }
 
 func (l *grantLaw) output(now time.Time, mode Mode) output {
+	o := l.outputNow(now, mode)
+	l.targets.add(now, float64(l.clamp(o.encoder)))
+
+	return o
+}
+
+func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 	est := l.outer.Estimate()
 	o := output{rate: est.BitrateBps, encoder: est.BitrateBps, pacing: est.PacingBps, gain: l.gain}
 	if !l.active(mode) {
@@ -766,7 +774,11 @@ func (l *grantLaw) rateNow(now time.Time) float64 {
 	l.left = left
 	tau := left / max(mu, 1)
 	standing := float64(l.cfg.Standing) / 1e6
-	share := l.cfg.Safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
+	safety := l.cfg.Safety
+	if !l.cfg.Without.Has(Caution) {
+		safety = l.cap.shortfall.safety(safety)
+	}
+	share := safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
 
 	return max(float64(l.cfg.MinBps), mu*8000*l.share*max(0.1, share))
 }

@@ -95,5 +95,5 @@ func (l *grantLaw) adopt(old *grantLaw, now bool, encoderBps int) {
 		l.cap = old.cap
 		l.cap.handover() // of the backlog nothing is known any more
 	}
-	l.cap.memory, l.cap.noQuickFall = fresh.cap.memory, fresh.cap.noQuickFall
+	l.cap.capacityConfig = fresh.cap.capacityConfig
 }
