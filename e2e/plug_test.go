@@ -125,7 +125,7 @@ func TestPlugICERestart(t *testing.T) {
 		_, _, failed := video.counts()
 		mode := c.estimator.Target().Mode
 		c.close()
-		within(t, "before", before, 3.3, 0.5, "Mbit/s")
+		within(t, "before", before, 3.5, 0.5, "Mbit/s")
 		within(t, "after", after, 3.3, 0.6, "Mbit/s")
 		if now-last > 200*time.Millisecond || failed > 0 || mode != gbr.Dual {
 			t.Errorf("restarted at %v, last packet %v before the end, %d writes failed, %v", restarted, now-last, failed, mode)
