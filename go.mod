@@ -23,6 +23,8 @@ require (
 	gotest.tools/v3 v3.5.2
 )
 
+require github.com/blackjack/webcam v0.6.1 // indirect
+
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect

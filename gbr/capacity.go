@@ -27,6 +27,8 @@ const (
 //
 // TTIs are ms on the modem's clock.
 type capacity struct {
+	capacityConfig
+
 	grants [capacityRing]int32
 	newest int64 // TTI in grants
 	done   int64 // newest TTI counted
@@ -36,18 +38,32 @@ type capacity struct {
 	nReports int
 	belief   int64 // bytes that the base station knows to wait
 	lag      int64
-	memory   float64 // TTIs
-	share    float64 // of one TTI in a mean with that memory
 	mu       float64 // bytes per TTI, 0 while unknown
 	// quick is mu with a memory of quickMemory, variance that of single TTIs
 	// about mu: a quick mean that far below is a fall, not noise.
 	quick, variance float64
-	noQuickFall     bool
 	// counted is the TTIs that mu was made from since it began or last fell: a
 	// mean over few of them moves faster than the memory lets it.
 	counted float64
+	// silent is the TTIs in a row without a grant, before mu at the last one.
+	silent, before float64
+	shortfall      shortfall
 	// total is all that were counted.
 	total int64
+}
+
+// capacityConfig is what does not change by what is measured.
+type capacityConfig struct {
+	memory                 float64 // TTIs
+	share                  float64 // of one TTI in a mean with that memory
+	noQuickFall, noOutages bool
+}
+
+func newCapacityConfig(c Config) capacityConfig {
+	return capacityConfig{
+		memory: c.CapacityMemory, share: 1 - math.Exp(-1/c.CapacityMemory),
+		noQuickFall: c.Without.Has(QuickFall), noOutages: c.Without.Has(Outages),
+	}
 }
 
 const (
@@ -57,6 +73,14 @@ const (
 	// The variance of an exponential mean, in which the newest sample has the share
 	// q, is that of one sample times q / (2 - q).
 	fallSigmas = 4
+
+	// outageTTIs in a row without a grant, about two frames, are no gap that the
+	// scheduler leaves.
+	outageTTIs = 60
+	// outageShare of what was before is expected after one: it may have ended in
+	// another cell, and what waits comes on top. It has the weight of
+	// outageCounted TTIs.
+	outageShare, outageCounted = 0.4, 8
 )
 
 // onGrant takes a first transmission; one that is told after its TTI was
@@ -139,6 +163,8 @@ func (c *capacity) tti(m, granted int64) {
 
 		return
 	}
+	c.shortfall.add(g*span, span, c.mu)
+	c.outage(granted > 0, span)
 	c.counted += span
 	a, q := c.share, quickShare
 	if span > 1 {
@@ -154,6 +180,22 @@ func (c *capacity) tti(m, granted int64) {
 	}
 	c.mu += a * d
 	c.variance += a * (d*d - c.variance)
+}
+
+// outage notices the end of one: what the radio carried before is a better guess
+// than what it carried in it, which was nothing. The mean goes on from a share of
+// that, and from few TTIs, so that it soon is that of the new ones.
+func (c *capacity) outage(granted bool, ttis float64) {
+	if !granted {
+		c.silent += ttis
+
+		return
+	}
+	if c.silent > outageTTIs && !c.noOutages {
+		c.mu = max(c.mu, outageShare*c.before)
+		c.quick, c.counted = max(c.quick, c.mu), outageCounted
+	}
+	c.silent, c.before = 0, c.mu
 }
 
 // atLeast takes what the radio is known to carry, in bytes per TTI.

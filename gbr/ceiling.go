@@ -29,24 +29,28 @@ const (
 type ceiling struct {
 	bps int // 0: none known
 	at  time.Time
+	// resume is up to where the inner loop grows again.
+	resume float64
 }
 
-func (c *ceiling) found(now time.Time, ackedBps int) {
+// found tells of a rate at which something was full, and what share of it to go
+// back to.
+func (c *ceiling) found(now time.Time, ackedBps int, share float64) {
 	if ackedBps > 0 {
-		c.bps, c.at = ackedBps, now
+		c.bps, c.at, c.resume = ackedBps, now, share*float64(ackedBps)
 	}
 }
 
 // limits tells whether growth from est is the outer loop's alone.
-func (c *ceiling) limits(now time.Time, est gcc.Estimate) bool {
+func (c *ceiling) limits(now time.Time, est gcc.Estimate, narrow bool) bool {
 	if c.bps == 0 {
 		return false
 	}
-	if now.Sub(c.at) > ceilingMemory || float64(est.AckedBps) > ceilingGone*float64(c.bps) {
+	if now.Sub(c.at) > ceilingMemory || !narrow && float64(est.AckedBps) > ceilingGone*float64(c.bps) {
 		c.bps = 0
 
 		return false
 	}
 
-	return float64(est.BitrateBps) > ceilingMargin*float64(c.bps)
+	return float64(est.BitrateBps) > c.resume
 }

@@ -19,6 +19,12 @@ const (
 	checkRate = 1.4
 	// checkLeast is how much must have arrived for a comparison, in bytes.
 	checkLeast = 5_000
+	// checkAfter is how long both are summed up before they are compared in the
+	// midst of a call: what arrives first was granted before.
+	checkAfter = 500 * time.Millisecond
+	// checkOthers is the share of the radio that other apps may seem to have over
+	// checkOthersMemory before it is more likely that too much is told.
+	checkOthers, checkOthersMemory = 0.6, 8 * time.Second
 	// checkPause is how long telemetry that was caught is not believed, the first
 	// time; each further time it is checkAgain times as long, up to checkLongest.
 	// After as long without any it is the first time again.
@@ -28,14 +34,34 @@ const (
 // check compares what the modem says with what arrives. Bytes that arrived were
 // granted, and at the radio's rate at the most; whoever says otherwise reads the
 // wrong unit, lost records, or speaks of the past. (That more is granted than
-// arrives is no contradiction: the phone has other apps.)
+// arrives is no contradiction: the phone has other apps. But they seldom have more
+// than half of the radio for long.)
 type check struct {
 	granted, acked float64 // bytes, with the same forgetting
 	mu, rate       float64 // bit/s, means over the same time
-	at             time.Time
+	at, begun      time.Time
+	later          bool      // it begins in the midst of a call
 	until          time.Time // not believed till then
 	pause          time.Duration
 	bad            bool
+
+	others, carried float64 // what other apps seem to have, of what; means
+	othersAt        time.Time
+}
+
+// onOthers takes the rate that other apps seem to have, and the radio's.
+func (c *check) onOthers(now time.Time, others, mu float64) {
+	dt := min(max(now.Sub(c.othersAt), 0), checkOthersMemory)
+	if c.othersAt.IsZero() {
+		dt = 0
+	}
+	c.othersAt = now
+	share := dt.Seconds() / checkOthersMemory.Seconds()
+	c.others += share * (others - c.others)
+	c.carried += share * (mu - c.carried)
+	if c.others > checkOthers*c.carried {
+		c.distrust(now)
+	}
 }
 
 func (c *check) distrust(now time.Time) {
@@ -60,7 +86,7 @@ func (c *check) onFeedback(now time.Time, results []gcc.PacketResult, mu float64
 	}
 	dt := min(max(now.Sub(c.at), 0), checkMemory)
 	if c.at.IsZero() {
-		dt = 0
+		dt, c.begun = 0, now
 	}
 	c.at = now
 	keep := math.Exp(-dt.Seconds() / checkMemory.Seconds())
@@ -68,7 +94,7 @@ func (c *check) onFeedback(now time.Time, results []gcc.PacketResult, mu float64
 	c.acked = c.acked*keep + float64(bytes)
 	c.mu = c.mu*keep + (1-keep)*mu
 	c.rate = c.acked * 8 / checkMemory.Seconds()
-	if mu > 0 && c.acked > checkLeast && (c.acked > checkShare*c.granted || c.rate > checkRate*c.mu) {
+	if mu > 0 && (!c.later || now.Sub(c.begun) > checkAfter) && c.acked > checkLeast && (c.acked > checkShare*c.granted || c.rate > checkRate*c.mu) {
 		c.distrust(now)
 	}
 	c.bad = now.Before(c.until)

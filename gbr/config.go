@@ -104,6 +104,13 @@ const (
 	CrossCheck
 	// Smoothing is the encoder's own output: down at once, up to what held.
 	Smoothing
+	// Caution lowers the rate by how much less than expected the radio carried.
+	Caution
+	// Outages remembers over one what the radio carried before.
+	Outages
+	// Skipping advises to leave out a frame that the radio has become too slow
+	// for, see [Estimator.SkipFrame].
+	Skipping
 )
 
 // Has tells whether all of j are in i.
@@ -152,9 +159,9 @@ type Config struct {
 	CapacityMemory float64
 	// Safety is the share of the radio's rate for an encoder that follows a
 	// rate, whose frames miss it by 15 % or so and come as late as the encoder
-	// is. Standing is the queue, as time, that may be left when the next frame
+	// is; while the radio is steady, see [Caution]. Standing is the queue, as time, that may be left when the next frame
 	// comes; for Drain of queue above that the rate goes down by the radio's
-	// whole rate. Defaults 0.9 and the preset's.
+	// whole rate. Defaults 0.95 and the preset's.
 	Safety          float64
 	Standing, Drain time.Duration
 	// FrameSafety and FrameStanding are the same for frame budgets. Defaults 1
@@ -163,10 +170,12 @@ type Config struct {
 	FrameStanding time.Duration
 	// FrameInterval is the source's. Default 33.3 ms.
 	FrameInterval time.Duration
-	// Band, RiseWindow and Creep are the smoother's, see qoe.SmootherConfig.
+	// EncoderLag is how old a target is when a frame obeys it. Default 20 ms.
+	EncoderLag time.Duration
+	// Band, Free, RiseWindow and Creep are the smoother's, see qoe.SmootherConfig.
 	// Defaults: the preset's.
-	Band, Creep float64
-	RiseWindow  time.Duration
+	Band, Free, Creep float64
+	RiseWindow        time.Duration
 	// PacingFactor times the radio's rate is how fast a frame leaves while
 	// telemetry is fresh: bursts make the phone's queue non-empty for a few
 	// milliseconds, so that every frame measures the radio, and the base station
@@ -228,13 +237,15 @@ func (c Config) resolve() (Config, error) {
 	def(&c.RatioWeight, 0.6)
 	def(&c.AckedHeadroom, 1.5)
 	def(&c.CapacityMemory, 60)
-	def(&c.Safety, 0.9)
+	def(&c.Safety, 0.95)
 	def(&c.Standing, preset.Standing)
 	def(&c.Drain, preset.Drain)
 	def(&c.FrameSafety, 1)
 	def(&c.FrameStanding, preset.FrameStanding)
 	def(&c.FrameInterval, time.Second/30)
 	def(&c.Band, preset.Smoother.Band)
+	def(&c.Free, min(c.Band, preset.Smoother.Free))
+	def(&c.EncoderLag, 20*time.Millisecond)
 	def(&c.Creep, preset.Smoother.Creep)
 	def(&c.RiseWindow, preset.Smoother.Window)
 	def(&c.PacingFactor, 2.5)
@@ -281,6 +292,8 @@ func (c Config) check() error {
 		{"FrameStanding (s)", c.FrameStanding.Seconds(), 0, 1},
 		{"FrameInterval (s)", c.FrameInterval.Seconds(), 0.001, 1},
 		{"Band", c.Band, 0, 0.95},
+		{"Free", c.Free, 0, c.Band},
+		{"EncoderLag (s)", c.EncoderLag.Seconds(), 0, 0.1},
 		{"Creep", c.Creep, 0, 10},
 		{"RiseWindow (s)", c.RiseWindow.Seconds(), 0, 60},
 		{"PacingFactor", c.PacingFactor, 1, 100},

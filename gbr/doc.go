@@ -19,7 +19,11 @@
 //     left of those before;
 //   - the outer loop does not see the time that a packet was in the phone: what
 //     delay remains is elsewhere, and it cuts only for that;
-//   - while there is none, its rate grows as fast as feedback can confirm it.
+//   - while there is none, its rate grows as fast as feedback can confirm it;
+//   - a rate is all of what the radio carries while that is steady, and less by as
+//     much as it lately fell short within a frame;
+//   - an outage says nothing of what comes after it, and a frame that was sized
+//     before a fall is better left out, see [Estimator.SkipFrame].
 //
 // Frames leave in bursts, which fill the phone's queue for a moment, so that
 // each of them measures the radio however little the encoder sends.
@@ -45,10 +49,15 @@
 //	law.go        what the laws have in common
 //	grantlaw.go   Default: the figure above
 //	capacity.go   what the radio carries, from grants
+//	shortfall.go  how much less than expected it carries
+//	skip.go       a frame that it has become too slow for
 //	pattern.go    the TTIs in which the phone can send at all
 //	twin.go       the phone's queue, run again
 //	offset.go     how far the modem's clock is ahead of the sender's
 //	path.go       the queue behind the radio
+//	trains.go     frames as probes of what is behind the radio
+//	compete.go    a share beside those who fill that queue
+//	overflow.go   a queue there that drops before it delays
 //	ceiling.go    a rate at which something else than the radio was full
 //	check.go      telemetry that what arrives contradicts
 //	seed.go       Seed, SeedQoE, SeedMin: a bounded gain of the ratio
@@ -58,6 +67,21 @@
 //	config.go     algorithms and ingredients, constants with their reasons
 //	ingredient.go the ingredients by name
 //	event.go      what is recorded: inputs and decisions
+//
+// # Behind the radio
+//
+// A frame's packets leave the phone at the radio's rate. Where something is
+// narrower they arrive slower than they left, and that is its rate, known before any
+// queue is left by the time of the next frame. What it tells depends on whether it
+// stays the same:
+//
+//	all frames arrive at one rate      nobody else is there: 0.92 of it is used
+//	some slower than others            others are: a small step at a time, the
+//	                                   smaller the larger the share already is; at a
+//	                                   queue of 25 ms all give back, most who has most
+//	the queue stays although this      somebody fills it: as CUBIC does, deaf to
+//	sender has given way               delay, until it is gone or nobody else's
+//	there is loss, and hardly a queue  0.85 of what arrives
 //
 // # Staleness and lies
 //
@@ -84,9 +108,10 @@
 //     by a gain of the ratio, whose loop has no damping of its own and needs 70
 //     samples to halve a rate. Seed and the published laws are there to compare.
 //   - From draft-ietf-rmcat-gcc-02: a cut of the delay detector is undone while
-//     corrected delays show no queue and none was ever found; and a queue behind
-//     the radio is emptied at once, from the rate at which packets leave it. A
-//     queue that stays for 1.5 s is other flows', and the outer loop's business.
+//     corrected delays show no queue and none was ever found, or nobody else is in
+//     the way; and a queue behind the radio is emptied at once, from the rate at
+//     which packets leave it. What is behind the radio, if it is narrower, is shared
+//     by other rules than GCC's, see there.
 //
 // # Units and concurrency
 //

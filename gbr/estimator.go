@@ -245,6 +245,20 @@ func (e *Estimator) Rates() (bitrateBps, pacingBps int, mode Mode) {
 	return e.out.encoder, e.out.pacing, e.mode
 }
 
+// SkipFrame tells whether a frame that is captured now should be left out,
+// before it is encoded: with what waits in the phone it would come so late that a
+// later one, of a size that fits what the radio carries by now, is worth more.
+func (e *Estimator) SkipFrame(now time.Time) bool {
+	l, isGrant := e.law.(*grantLaw)
+	if !isGrant {
+		return false
+	}
+	now = e.advance(now)
+	e.updateMode(now)
+
+	return l.skipFrame(now, e.mode)
+}
+
 // Target returns the present outputs.
 func (e *Estimator) Target() Target {
 	t := Target{

@@ -16,7 +16,7 @@ type Twin struct {
 }
 
 // NewTwin returns one whose clock begins at epoch.
-func NewTwin(epoch time.Time) *Twin { return &Twin{epoch: epoch} }
+func NewTwin(epoch time.Time) *Twin { return &Twin{epoch: epoch, twin: twin{turn: defaultLag}} }
 
 // OnSent is a packet that was sent.
 func (t *Twin) OnSent(at time.Time, seq int64, size int) { t.onSent(seq, micros(t.epoch, at), size) }
@@ -30,7 +30,15 @@ func (t *Twin) OnTelemetry(now time.Time, m Telemetry) {
 		t.restart()
 	}
 	t.grants, t.reports = t.grants[:0], t.reports[:0]
+	if m.Config != nil && m.Config.Lag > 0 {
+		t.turn = m.Config.Lag.Milliseconds()
+	}
 	for _, g := range m.Grants {
+		if g.Bytes == 0 {
+			t.onRepeat(nearTTI(micros(t.epoch, g.At)))
+
+			continue
+		}
 		t.grants = append(t.grants, twinGrant{micros(t.epoch, g.At), int32(g.Bytes)})
 	}
 	for _, r := range m.Reports {
@@ -41,9 +49,9 @@ func (t *Twin) OnTelemetry(now time.Time, m Telemetry) {
 
 // RadioDelay is what the twin says now.
 func (t *Twin) RadioDelay(seq int64) (time.Duration, bool) {
-	d, ok, _ := t.radioDelay(seq)
+	d, repeats, ok, _ := t.radioDelay(seq)
 
-	return time.Duration(d) * time.Microsecond, ok && t.clock.known()
+	return time.Duration(d+repeats) * time.Microsecond, ok && t.clock.known()
 }
 
 // GrantLawSize is the memory of Default's state.

@@ -20,6 +20,8 @@ const (
 	// silenceEnds is how long after the last batch silence still tells that nothing
 	// was granted.
 	silenceEnds = 25 * time.Millisecond
+	// leastShare is the least of the radio's rate that is thought to be ours.
+	leastShare = 0.4
 	// brief is how long we may have steered for the rate before to be as good.
 	brief = 2 * time.Second
 	// clockFound is how long it may take to find out that the clock is wrong.
@@ -42,6 +44,7 @@ type grantLaw struct {
 	heldFrom int64
 	heldTo   int64
 	ready    []gcc.PacketResult
+	repeats  []time.Duration // by which those were kept at the base station
 	grants   []twinGrant
 	reports  []twinReport
 
@@ -62,6 +65,7 @@ type grantLaw struct {
 	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
 	grownAt   time.Time
 	wasActive bool
+	activeAt  time.Time // first
 	took      float64   // the outer loop's rate when we began to steer
 	tookAt    time.Time // and when that was
 	glideFrom float64
@@ -71,6 +75,8 @@ type grantLaw struct {
 	offeredAt time.Time
 	interval  time.Duration // of FrameBudget's calls
 	left      float64
+	targets   pastTargets
+	skipped   bool // the frame before
 	pacing    int
 	frameAt   time.Time // first packet of the newest frame
 	sentAt    time.Time
@@ -80,6 +86,7 @@ type grantLaw struct {
 	counted   int64 // TTIs counted when it began
 	faster    int   // frames in a row faster than mu
 	slowest   float64
+	frames    int64
 	// others is what would wait of other senders' bytes if there were no other.
 	others   float64
 	othersAt time.Time
@@ -92,13 +99,13 @@ type heldResult struct {
 }
 
 func newGrantLaw(s *shared) (*grantLaw, error) {
-	smoother, err := qoe.NewSmoother(qoe.SmootherConfig{Band: s.cfg.Band, Window: s.cfg.RiseWindow, Creep: s.cfg.Creep})
+	smoother, err := qoe.NewSmoother(qoe.SmootherConfig{Band: s.cfg.Band, Window: s.cfg.RiseWindow, Creep: s.cfg.Creep, Free: s.cfg.Free})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	l := &grantLaw{shared: s, smoother: smoother, samples: gainLaw{shared: s}}
-	memory := s.cfg.CapacityMemory
-	l.cap = capacity{lag: defaultLag, memory: memory, share: 1 - math.Exp(-1/memory), noQuickFall: s.cfg.Without.Has(QuickFall)}
+	l.cap = capacity{lag: defaultLag, capacityConfig: newCapacityConfig(s.cfg)}
+	l.twin.turn = defaultLag
 
 	return l, nil
 }
@@ -116,6 +123,7 @@ func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
 		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
+		l.frames++
 	}
 	l.twin.onSent(p.Seq, l.us(now), p.Size)
 	l.frameTo = l.twin.tail
@@ -162,7 +170,7 @@ func (l *grantLaw) whole() {
 	}
 	first, last := l.twin.packet(f.from), l.twin.packet(f.to-1)
 	// The first grant that knew of it came a lag after it.
-	took := last.sentAt + int64(last.left) - l.twin.offset - first.sentAt - l.lagUs()*3/4
+	took := l.twin.leftAt(last) - l.twin.offset - first.sentAt - l.lagUs()*3/4
 	if took < 1000 || took > 200_000 {
 		return
 	}
@@ -236,7 +244,11 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		open = 1 // more slots of the newest ms may follow
 	}
 	for _, g := range t.Grants[:min(len(t.Grants), batchEvents)] {
-		if at := l.us(g.At); g.Bytes > 0 && l.plausible(us, at) {
+		switch at := l.us(g.At); {
+		case !l.plausible(us, at):
+		case g.Bytes == 0:
+			l.twin.onRepeat(nearTTI(at))
+		case g.Bytes > 0:
 			l.grants = append(l.grants, twinGrant{at, int32(min(g.Bytes, 1<<20))})
 			known = max(known, nearTTI(at)-open)
 		}
@@ -289,6 +301,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		}
 	}
 	l.count(now, known, knownReports, late)
+	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
 	for _, g := range l.grants {
 		l.check.granted += float64(g.bytes)
@@ -367,10 +380,10 @@ func (l *grantLaw) configure(c RadioConfig) {
 	}
 	switch lag := c.Lag.Milliseconds(); {
 	case lag > 0 && lag <= 60:
-		l.cap.lag = lag
+		l.cap.lag, l.twin.turn = lag, lag // both by way of the scheduler
 		l.path.slack = max(0, c.Lag-pathLag) * 3 / 2
 	case c.Lag == 0 && c.RAT == RATNR && l.cap.lag == defaultLag:
-		l.cap.lag = defaultLagNR
+		l.cap.lag, l.twin.turn = defaultLagNR, defaultLagNR
 	}
 	l.config = c
 }
@@ -384,7 +397,13 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		return
 	}
 	before := l.outer.Estimate()
-	l.path.onArrivals(fb.Packets)
+	l.path.onArrivals(now, fb.Packets)
+	l.path.compete.onFeedback(fb.Packets)
+	l.path.trains.onFeedback(now, fb.Packets)
+	if !l.cfg.Without.Has(PathLaw) {
+		l.path.trains.radio = l.cap.mu * 8000
+	}
+	l.path.trains.carried(float64(before.AckedBps))
 	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
 	if mode != Dual || !l.trusted() || l.cfg.Without.Has(Correction) {
 		l.flush(now)
@@ -430,13 +449,13 @@ func (l *grantLaw) release(now time.Time) {
 	if l.heldFrom == l.heldTo {
 		return
 	}
-	l.ready = l.ready[:0]
+	l.ready, l.repeats = l.ready[:0], l.repeats[:0]
 	for ; l.heldFrom < l.heldTo; l.heldFrom++ {
 		h := l.heldAt(l.heldFrom)
 		r := h.PacketResult
-		d, ok, gone := l.twin.radioDelay(r.Seq)
+		d, repeats, ok, gone := l.twin.radioDelay(r.Seq)
 		if !ok && !gone && l.cfg.Without.Has(HoldBack) {
-			l.ready = append(l.ready, r)
+			l.ready, l.repeats = append(l.ready, r), append(l.repeats, 0)
 
 			continue
 		}
@@ -452,12 +471,17 @@ func (l *grantLaw) release(now time.Time) {
 		}
 		r.RadioDelay = time.Duration(d) * time.Microsecond
 		l.ready = append(l.ready, r)
+		l.repeats = append(l.repeats, time.Duration(repeats)*time.Microsecond)
 	}
 	if len(l.ready) == 0 {
 		return
 	}
-	l.path.onDelay(now, l.ready)
 	before := l.outer.Estimate()
+	// The path looks at the least delay, which too much taken off would be for long.
+	l.path.onDelay(now, l.ready, before)
+	for i := range l.ready {
+		l.ready[i].RadioDelay += l.repeats[i]
+	}
 	feedDelay(l.outer, now, l.ready)
 	l.judge(now, before)
 }
@@ -477,18 +501,34 @@ func (l *grantLaw) flush(now time.Time) {
 // judge looks at what the delay detector made of corrected delays.
 func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	after := l.outer.Estimate()
+	if l.path.compete.on && !l.cfg.Without.Has(PathLaw) {
+		bps := l.path.compete.update(now, l.path.queue, after, l.path.alone(after), l.twin.after(l.path.compete.newest))
+		l.outer.SetEstimate(now, l.clamp(int(bps)))
+
+		return
+	}
 	if after.BitrateBps < before.BitrateBps {
-		if !l.cfg.Without.Has(PathLaw) && l.ceiling.bps == 0 && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+		room := l.ceiling.bps == 0 || l.path.trains.firm()
+		if !l.cfg.Without.Has(PathLaw) && room && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
 			// A trend without a queue behind the radio is the correction's
 			// error.
 			l.outer.SetEstimate(now, before.BitrateBps)
 		} else {
 			l.cut(now, before.BitrateBps, after.BitrateBps)
-			l.ceiling.found(now, after.AckedBps)
+			l.ceiling.found(now, after.AckedBps, ceilingMargin)
 		}
 	}
 	if l.cfg.Without.Has(PathLaw) {
 		return
+	}
+	if most := l.path.trains.most() * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
+		l.outer.SetEstimate(now, l.clamp(int(most)))
+	}
+	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full(now) {
+		if to := int(overflowCut * float64(acked)); to < l.outer.Estimate().BitrateBps {
+			l.outer.SetEstimate(now, l.clamp(to))
+			l.ceiling.found(now, acked, ceilingMargin)
+		}
 	}
 	if limit, ok := l.path.limit(now); ok && int(limit) < l.outer.Estimate().BitrateBps {
 		if l.cfg.Recorder != nil {
@@ -498,7 +538,8 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 			})
 		}
 		l.outer.SetEstimate(now, l.clamp(int(limit)))
-		l.ceiling.found(now, int(l.path.bottleneck))
+		full, keep := l.path.full()
+		l.ceiling.found(now, full, keep)
 	}
 }
 
@@ -526,21 +567,42 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 
 		return
 	}
+	if l.activeAt.IsZero() {
+		l.activeAt = now
+	}
 	l.take(now, l.outer.Estimate().BitrateBps)
 	dt := min(max(now.Sub(l.grownAt), 0), 200*time.Millisecond).Seconds()
 	l.grownAt = now
 	est := l.outer.Estimate()
+	limited := l.ceiling.limits(now, est, l.path.trains.narrow() > 0)
 	if mode != Dual || l.cfg.Without.Has(FastGrowth) || est.Usage != gcc.UsageNormal ||
-		est.LossBps < est.DelayBps || l.ceiling.limits(now, est) || !l.path.clear(now) {
+		est.LossBps < est.DelayBps || l.path.compete.on || !l.path.clear(now) {
 		return
+	}
+	rate := float64(est.BitrateBps)
+	next := rate * math.Pow(l.cfg.Growth, dt)
+	if limited && !l.path.trains.firm() {
+		if l.path.trains.narrow() == 0 {
+			return
+		}
+		next = l.path.grow(rate, dt)
 	}
 	acked := max(float64(est.AckedBps), l.path.rate(250*time.Millisecond))
 	if acked == 0 {
 		return
 	}
 	limit := l.cfg.AckedHeadroom*acked + 10_000
-	if rate := float64(est.BitrateBps); rate < limit {
-		l.outer.SetEstimate(now, l.clamp(int(min(limit, rate*math.Pow(l.cfg.Growth, dt)))))
+	if c := l.path.trains.narrow(); c > 0 {
+		share := trainShare
+		if l.ceiling.bps > 0 || l.path.trains.firm() {
+			share = l.path.trains.most()
+		}
+		limit = min(limit, share*c)
+	} else if l.path.trains.weight == 0 && now.Sub(l.activeAt) < trainWait {
+		return
+	}
+	if rate < limit {
+		l.outer.SetEstimate(now, l.clamp(int(min(limit, next))))
 	}
 }
 
@@ -618,6 +680,12 @@ func (l *grantLaw) grows(now time.Time, mode Mode) bool {
 	return l.active(mode) || l.onlySamples(now, mode) && l.steers(now)
 }
 
+// ours is what the radio carries less what other apps have of it, in bytes per ms.
+// Whoever tells of more than there is seems to have such apps.
+func (l *grantLaw) ours() float64 {
+	return max(leastShare*l.cap.mu, l.cap.mu-l.twin.rate*1000)
+}
+
 // frameBudget: see Estimator.FrameBudget.
 func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	if !l.active(mode) || mode != Dual {
@@ -636,7 +704,7 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 	}
 	l.offeredAt = now
 	frame := float64(l.interval) / 1e6 // ms
-	all := l.cap.mu * (frame*l.cfg.FrameSafety + float64(l.cfg.FrameStanding)/1e6)
+	all := l.ours() * (frame*l.cfg.FrameSafety + float64(l.cfg.FrameStanding)/1e6)
 	b := l.share * (all - max(0, l.queue(now)-l.othersLeft(now)))
 	b = max(0, min(b, float64(l.outerRate())/8000*frame)-l.offered)
 	l.offered += b
@@ -645,6 +713,13 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 }
 
 func (l *grantLaw) output(now time.Time, mode Mode) output {
+	o := l.outputNow(now, mode)
+	l.targets.add(now, float64(l.clamp(o.encoder)))
+
+	return o
+}
+
+func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 	est := l.outer.Estimate()
 	o := output{rate: est.BitrateBps, encoder: est.BitrateBps, pacing: est.PacingBps, gain: l.gain}
 	if !l.active(mode) {
@@ -677,6 +752,7 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 				// It would only wait, or be dropped, where it is narrower.
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
 			}
+			burst = min(burst, l.path.pace(l.frames, float64(o.rate)))
 			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing
@@ -689,17 +765,22 @@ func (l *grantLaw) output(now time.Time, mode Mode) output {
 func (l *grantLaw) rateNow(now time.Time) float64 {
 	frame := float64(l.cfg.FrameInterval) / 1e6
 	next := max(0, min(frame, float64(l.frameAt.Add(l.cfg.FrameInterval).Sub(now))/1e6))
-	left := max(0, l.queue(now)-max(l.cap.mu*next, l.othersLeft(now)))
+	mu := l.ours()
+	left := max(0, l.queue(now)-max(mu*next, l.othersLeft(now)))
 	// While a frame leaves, what is still to leave of it is not known.
 	if l.sending(now) {
 		left = max(left, l.left)
 	}
 	l.left = left
-	tau := left / max(l.cap.mu, 1)
+	tau := left / max(mu, 1)
 	standing := float64(l.cfg.Standing) / 1e6
-	share := l.cfg.Safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
+	safety := l.cfg.Safety
+	if !l.cfg.Without.Has(Caution) {
+		safety = l.cap.shortfall.safety(safety)
+	}
+	share := safety - max(0, tau-standing)/(float64(l.cfg.Drain)/1e6)
 
-	return max(float64(l.cfg.MinBps), l.cap.mu*8000*l.share*max(0.1, share))
+	return max(float64(l.cfg.MinBps), mu*8000*l.share*max(0.1, share))
 }
 
 // sending tells whether a frame seems to be leaving the pacer.

@@ -9,7 +9,7 @@ import (
 
 // ingredientNames are in the order of the constants.
 func ingredientNames() []string {
-	return []string{"correction", "hold-back", "path", "growth", "bursts", "quick-fall", "prediction", "cross-check", "smoothing"}
+	return []string{"correction", "hold-back", "path", "growth", "bursts", "quick-fall", "prediction", "cross-check", "smoothing", "caution", "outages", "skipping"}
 }
 
 // Ingredients lists all parts of Default that can be left out, one by one.

@@ -16,8 +16,8 @@ type Bounded interface {
 
 // Reconfigure changes algorithm, preset, bounds or numbers in mid call; StartBps
 // means nothing. What was learned of radio and path stays: the radio's rate, the
-// phone's queue and the modem's clock for Default, also when another algorithm
-// steers in between; the rate, within the new bounds; and the outer loop, unless
+// phone's queue and the modem's clock for Default, which after another algorithm
+// believes in them again within a second or so; the rate, within the new bounds; and the outer loop, unless
 // another one is given, which is moved to that rate. On an error nothing has
 // changed.
 func (e *Estimator) Reconfigure(now time.Time, outer Outer, cfg Config) error {
@@ -28,7 +28,7 @@ func (e *Estimator) Reconfigure(now time.Time, outer Outer, cfg Config) error {
 	}
 	now = e.advance(now)
 	before := e.shared
-	e.cfg, e.inner.cfg, e.shared.gain = cfg, cfg, 1
+	e.cfg, e.inner.cfg, e.gain = cfg, cfg, 1
 	kept := outer == nil
 	if !kept {
 		e.outer = outer
@@ -57,7 +57,7 @@ func (e *Estimator) Reconfigure(now time.Time, outer Outer, cfg Config) error {
 		}
 	}
 	if l, ok := law.(*grantLaw); ok && e.learned != nil {
-		l.adopt(e.learned, e.learnedAt == now, e.out.encoder)
+		l.adopt(e.learned, e.learnedAt.Equal(now), e.out.encoder)
 		e.learned = nil
 	}
 	e.law = law
@@ -91,8 +91,9 @@ func (l *grantLaw) adopt(old *grantLaw, now bool, encoderBps int) {
 		l.twin.clock, l.twin.offset = old.twin.clock, old.twin.offset
 		l.grantAge, l.reportAge, l.config = old.grantAge, old.reportAge, old.config
 		l.path.slack, l.ceiling = old.path.slack, old.ceiling
+		l.check.later = true
 		l.cap = old.cap
 		l.cap.handover() // of the backlog nothing is known any more
 	}
-	l.cap.memory, l.cap.noQuickFall = fresh.cap.memory, fresh.cap.noQuickFall
+	l.cap.capacityConfig = fresh.cap.capacityConfig
 }

@@ -53,7 +53,7 @@ func TestReconfigureKeepsWhatIsKnown(t *testing.T) {
 	r.run(2*time.Second, false)
 	r.outer.rate = 20_000_000 // what the seed's gain has made of it
 	set(gbr.Config{})
-	r.run(250*time.Millisecond, false) // a batch or two
+	r.run(1500*time.Millisecond, false) // the clock has to fit again
 	within(t, "rate after the seed", ratio(), 1, 0.25, "of before")
 
 	if err := r.e.Reconfigure(r.now, nil, gbr.Config{Preset: "nonsense"}); !errors.Is(err, gbr.ErrConfig) {

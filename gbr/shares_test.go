@@ -127,11 +127,12 @@ func TestShares(t *testing.T) {
 }
 
 // Who is not told of the others' packets takes them for another app's: it is worse
-// off, but it neither starves nor floods.
+// off, since it leaves these theirs and has its share of the rest, but it neither
+// starves nor floods.
 func TestSharesOfTheDeaf(t *testing.T) {
 	var p pair
 	p.run(t, 0.5, false, true)
-	within(t, "both", p.sent[0]+p.sent[1], 0.8, 0.15, "of the radio")
+	within(t, "both", p.sent[0]+p.sent[1], 0.65, 0.15, "of the radio")
 	within(t, "time in the phone p95", quantile(p.delays, 0.95), 35, 25, "ms")
 }
 

@@ -15,8 +15,8 @@ import (
 type Telemetry struct {
 	// Samples are finished windows, the inner loop's input.
 	Samples []Sample
-	// Grants are the first transmissions of single TTIs, Reports the BSRs as
-	// sent: the events that samples are made from.
+	// Grants are the transmissions of single TTIs, Reports the BSRs as sent: the
+	// events that samples are made from.
 	Grants  []Grant
 	Reports []Report
 	// Config is set when it is first known and when it changes.
@@ -89,7 +89,8 @@ func (s Sample) Ratio() (ratio float64, ok bool) {
 func (s Sample) Idle() bool { return s.Reported <= 0 }
 
 // Grant is the first-transmission bytes of one TTI on one carrier, of NR one
-// slot: At is when it begins.
+// slot: At is when it begins. Without bytes, what had been sent before was sent
+// again (HARQ): what came after it waited for that.
 type Grant struct {
 	At    time.Time
 	Bytes int

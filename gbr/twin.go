@@ -22,8 +22,14 @@ const (
 	// twinSlack is how far a packet's entry into the phone may be off: the
 	// offset is known to a millisecond or two, and a pacer's clock ticks.
 	twinSlack = 3_000 // µs
+	// rateMemory is over what time, in µs, the rate of other apps is averaged.
+	rateMemory = 1_000_000
 	// maxPacket bounds what is believed of a packet's size.
 	maxPacket = 1 << 17
+	// repeatRing is the TTIs of which retransmissions are remembered, a power of two,
+	// repeatSpan how long after a block the last of its retransmissions may be: three
+	// of 8 ms (TS 36.321 5.4.2), and some more.
+	repeatRing, repeatSpan = 256, 32
 	// leftAfter is from the beginning of a TTI to the end of its transmission.
 	leftAfter = 1_000 // µs
 )
@@ -31,7 +37,8 @@ const (
 // twin runs the phone's queue again: packets in as the sender sent them, grants
 // out as the modem told of them. Each report sets it right: what the phone has
 // and the twin does not know of are other apps' bytes and headers, what the twin
-// has too much of has left.
+// has too much of has left. At the rate at which the former were seen lately, more
+// are put in until the next report.
 //
 //	sent:     p1 p2 p3 . . p4 p5                (own clock)
 //	grants:       g  g  .  g  g  .  g           (modem's clock, less the offset)
@@ -49,11 +56,18 @@ type twin struct {
 	packets []twinPacket // a ring, its length a power of two
 	tail    int64        // index of the next packet sent; the ring holds the last ones
 	total   int64        // bytes sent
+	base    int64        // what the modem's clock was ahead when it began
 	from    int64        // index of the first packet sent since the present clock began
 	// clock finds what the modem's clock is ahead of the sender's; offset is
 	// what is used.
 	clock  offset
 	offset int64
+
+	// repeats are the TTIs in which something was sent again, by TTI; turn is how
+	// many TTIs after it failed.
+	repeats      [repeatRing]int64
+	newestRepeat int64
+	turn         int64
 
 	grants  []twinGrant // ascending; those since the checkpoint
 	nGrants int
@@ -67,6 +81,9 @@ type twin struct {
 	// extra is what reports showed that the twin did not know: other apps and
 	// headers, in bytes since the start, less what it had too much of.
 	extra int64
+	// rate is at which there are more of those while something waits, in bytes per
+	// µs: a report's bins are too wide to show them as they come.
+	rate, mean float64
 }
 
 type twinPacket struct {
@@ -75,7 +92,7 @@ type twinPacket struct {
 	key    int64
 	sentAt int64  // sender's clock
 	before uint32 // bytes sent before it, the low bits
-	left   int32  // modem's clock, after sentAt; 0 while not known
+	left   int32  // modem's clock, after sentAt and base; 0 while not known
 	size   int32
 	ahead  int32 // foreign bytes between the packet before and this one
 }
@@ -87,20 +104,25 @@ type twinGrant struct {
 
 // twinState is the queue at a time.
 type twinState struct {
-	at      int64 // of the newest event
-	head    int64 // oldest packet that has not left
-	next    int64 // oldest packet that has not entered
-	used    int64 // of head, and of what is ahead of it, already sent
-	foreign int64 // other apps' bytes behind the last packet
-	backlog int64 // bytes in the queue
+	at      int64   // of the newest event
+	head    int64   // oldest packet that has not left
+	next    int64   // oldest packet that has not entered
+	used    int64   // of head, and of what is ahead of it, already sent
+	foreign int64   // other apps' bytes behind the last packet
+	grown   float64 // of those that were put in since the last report
+	backlog int64   // bytes in the queue
 }
 
 func (t *twin) packet(i int64) *twinPacket { return &t.packets[i&int64(len(t.packets)-1)] }
 
-// room makes some for one packet more, as long as there is a use for the oldest.
+// room makes some for one packet more, as long as there is a use for the oldest:
+// it is young, or it waits in the phone.
 func (t *twin) room(at int64) {
 	n := int64(len(t.packets))
-	if n == twinPackets || t.tail < n || n > 0 && t.packet(t.tail-n).sentAt < at-twinMemory {
+	if n == twinPackets || t.tail < n {
+		return
+	}
+	if queued := t.reportedAt > 0 && t.tail-t.checkpoint.head >= n-1; n > 0 && !queued && t.packet(t.tail-n).sentAt < at-twinMemory {
 		return
 	}
 	grown := make([]twinPacket, max(256, 2*n))
@@ -183,11 +205,13 @@ func (t *twin) onBatch(grants []twinGrant, reports []twinReport) {
 // restart goes on with another clock of the modem: what had not left by the last
 // report enters anew, and when it really left is not known.
 func (t *twin) restart() {
-	t.offset = t.clock.least * 1000
+	t.base = t.clock.least * 1000
+	t.offset = t.base
 	t.nGrants, t.granted, t.reported, t.reportedAt, t.synced = 0, 0, 0, 0, false
 	t.from = t.tail
 	t.checkpoint = twinState{at: math.MinInt64 / 2, head: t.checkpoint.head, next: t.checkpoint.head}
 	t.live = t.checkpoint
+	t.newestRepeat = math.MinInt64
 }
 
 // insert puts a grant in order and returns where; those before the checkpoint
@@ -239,13 +263,21 @@ func (t *twin) sync(r *twinReport) (granted int64, ok bool) {
 	}
 	t.nGrants = copy(t.grants, t.grants[n:t.nGrants])
 	t.admit(s, r.at)
+	t.grow(s, r.at)
 	s.at = r.at
+	extra, since := t.extra, r.at-t.reportedAt
 	t.reported, t.reportedAt, t.synced = max(r.high, r.low), r.at, true
 	if excess := s.backlog - r.high; r.high >= 0 && excess > 0 {
 		t.reduce(s, excess)
 	} else if missing := r.low - s.backlog; missing > 0 {
 		t.increase(s, missing)
 	}
+	if since > 0 && since < offsetGap && r.low > 0 {
+		seen := (s.grown + float64(t.extra-extra)) / float64(since)
+		t.mean += (seen - t.mean) * float64(since) / rateMemory
+		t.rate = max(0, t.mean)
+	}
+	s.grown = 0
 
 	return granted, true
 }
@@ -288,6 +320,18 @@ func (t *twin) increase(s *twinState, missing int64) {
 	}
 }
 
+// grow puts in what other apps are thought to have sent until a time.
+func (t *twin) grow(s *twinState, at int64) {
+	if s.backlog == 0 || at <= s.at {
+		return
+	}
+	was := int64(s.grown)
+	s.grown += t.rate * float64(min(at-s.at, offsetGap))
+	more := int64(s.grown) - was
+	s.foreign += more
+	s.backlog += more
+}
+
 // admit lets packets enter that were sent by a time.
 func (t *twin) admit(s *twinState, at int64) {
 	for s.next < t.tail && t.packet(s.next).sentAt+t.offset <= at {
@@ -306,6 +350,7 @@ func (t *twin) enter(s *twinState) {
 // serve sends what a grant has room for.
 func (t *twin) serve(s *twinState, g twinGrant) {
 	t.admit(s, g.at)
+	t.grow(s, g.at)
 	s.at = max(s.at, g.at)
 	t.drain(s, int64(g.bytes)-blockHeader, g.at+leftAfter)
 }
@@ -328,17 +373,64 @@ func (t *twin) drain(s *twinState, bytes, left int64) {
 			return
 		}
 		bytes -= whole
-		p.left = int32(min(max(left-p.sentAt, math.MinInt32), math.MaxInt32))
+		p.left = int32(min(max(left-p.sentAt-t.base, math.MinInt32), math.MaxInt32))
 		s.head++
 	}
 	s.used = 0
 	s.foreign = s.backlog
 }
 
+// onRepeat takes a retransmission.
+func (t *twin) onRepeat(tti int64) {
+	t.repeats[tti&(repeatRing-1)] = tti
+	t.newestRepeat = max(t.newestRepeat, tti)
+}
+
+// repeatsAfter is how long the base station keeps what left at a time: till it has
+// got all that was sent before.
+func (t *twin) repeatsAfter(left int64) int64 {
+	tti := nearTTI(left - leftAfter)
+	for m := min(tti+repeatSpan, t.newestRepeat); m > tti; m-- {
+		if !t.repeated(m) {
+			continue
+		}
+		first := m - t.turn
+		for first > tti && t.repeated(first) {
+			first -= t.turn
+		}
+		if first <= tti {
+			return (m - tti) * 1000
+		}
+	}
+
+	return 0
+}
+
+// leftAt is when a packet left, on the modem's clock.
+func (t *twin) leftAt(p *twinPacket) int64 { return p.sentAt + t.base + int64(p.left) }
+
+func (t *twin) repeated(tti int64) bool { return t.repeats[tti&(repeatRing-1)] == tti }
+
 // radioDelay is how long a packet was in the phone, till the end of its last
-// transmission. It is not ok for a packet that has not left as far as is known,
-// or that the twin does not have; gone tells these two apart.
-func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
+// transmission, and how much longer it took till the base station had all before
+// it. It is not ok for a packet that has not left as far as is known, or that the
+// twin does not have; gone tells these two apart.
+func (t *twin) radioDelay(seq int64) (delay, repeats int64, ok, gone bool) {
+	i, ok := t.find(seq)
+	if !ok || i < t.from {
+		return 0, 0, false, true
+	}
+	if i >= t.live.head {
+		return 0, 0, false, false
+	}
+	p := t.packet(i)
+	left := t.leftAt(p)
+
+	return max(0, left-t.offset-p.sentAt), t.repeatsAfter(left), true, false
+}
+
+// find is a packet's index.
+func (t *twin) find(seq int64) (i int64, ok bool) {
 	lo, hi, key := max(t.tail-int64(len(t.packets)), 0), t.tail-1, 2*seq
 	for lo <= hi {
 		mid := lo + (hi-lo)/2
@@ -347,16 +439,23 @@ func (t *twin) radioDelay(seq int64) (delay int64, ok, gone bool) {
 			lo = mid + 1
 		case p.key > key:
 			hi = mid - 1
-		case mid < t.from:
-			return 0, false, true
-		case mid >= t.live.head:
-			return 0, false, false
 		default:
-			return max(0, int64(p.left)-t.offset), true, false
+			return mid, true
 		}
 	}
 
-	return 0, false, true
+	return 0, false
+}
+
+// after is the bytes sent after a packet, 0 when it is not known any more.
+func (t *twin) after(seq int64) int64 {
+	i, ok := t.find(seq)
+	if !ok {
+		return 0
+	}
+	p := t.packet(i)
+
+	return int64(uint32(t.total) - p.before - uint32(p.size))
 }
 
 // waiting is the bytes sent that have not entered.

@@ -33,7 +33,8 @@ type twinCase struct {
 func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed int) {
 	t.Helper()
 	const dur = 30 * time.Second
-	cfg := cell.Config{Start: epoch, Seed: seed, Capacity: c.trace(seed, dur)}
+	const pathDelay = 25 * time.Millisecond
+	cfg := cell.Config{Start: epoch, Seed: seed, Capacity: c.trace(seed, dur), Path: cell.PathConfig{Delay: pathDelay}}
 	if c.change != nil {
 		c.change(&cfg)
 	}
@@ -77,7 +78,9 @@ func twinErrors(t *testing.T, c twinCase, seed uint64) (errs []float64, missed i
 			if d.ID < 0 {
 				continue
 			}
-			asks = append(asks, ask{d.At.Add(50 * time.Millisecond), d.ID, d.LeftPhone.Sub(d.Queued)})
+			// Behind the radio there is nothing but a delay, so that it arrives as the
+			// base station hands it on, in order.
+			asks = append(asks, ask{d.At.Add(50 * time.Millisecond), d.ID, d.At.Sub(d.Queued) - pathDelay})
 		}
 		for _, r := range out.Records {
 			at := r.At.Add(c.link)
@@ -147,6 +150,15 @@ func TestTwinKnowsWhenPacketsLeave(t *testing.T) {
 	constant := func(bps int) func(uint64, time.Duration) cell.Trace {
 		return func(uint64, time.Duration) cell.Trace { return cell.Constant(bps) }
 	}
+	all := func(c *cell.Config) { c.BLER, c.OtherAppsBps = 0.1, 500_000 }
+	on := func(r cell.Radio, more ...func(*cell.Config)) func(*cell.Config) {
+		return func(c *cell.Config) {
+			c.Radio = r
+			for _, f := range more {
+				f(c)
+			}
+		}
+	}
 	for _, c := range []twinCase{
 		{name: "constant 8", trace: constant(8_000_000), share: 0.8},
 		{name: "constant 8 overfull", trace: constant(8_000_000), share: 1.3},
@@ -158,13 +170,22 @@ func TestTwinKnowsWhenPacketsLeave(t *testing.T) {
 		{name: "lte, harq", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.BLER = 0.1 }},
 		{name: "lte, offset +20", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond},
 		{name: "lte, offset -20", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond},
-		{name: "lte, all", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond, change: func(c *cell.Config) { c.BLER, c.OtherAppsBps = 0.1, 500_000 }},
+		{name: "lte, all", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond, change: all},
 		{name: "lte, T 20", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.BSRPeriod = 20 * time.Millisecond }},
 		{name: "lte, undrained", trace: cell.SynthLTE, share: 0.9, change: func(c *cell.Config) { c.Telemetry = cell.BatchedTelemetry() }},
 		{name: "lte, late", trace: cell.SynthLTE, share: 0.9, link: 30 * time.Millisecond},
 		{name: "driving", trace: cell.SynthDriving, share: 0.9, slow: true},
 		{name: "edge", trace: cell.SynthEdge, share: 0.9, slow: true},
 		{name: "nr", trace: cell.SynthNR, share: 0.2},
+		{name: "constant 8, all", trace: constant(8_000_000), share: 0.9, skew: -20 * time.Millisecond, change: all},
+		{name: "nr fdd", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRFDD)},
+		{name: "nr fdd, all", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond, change: on(cell.NRFDD, all)},
+		{name: "nr tdd", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRTDD)},
+		{name: "nr tdd, other apps", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRTDD, func(c *cell.Config) { c.OtherAppsBps = 500_000 })},
+		{name: "nr tdd, harq", trace: cell.SynthLTE, share: 0.9, change: on(cell.NRTDD, func(c *cell.Config) { c.BLER = 0.1 })},
+		{name: "nr tdd, offset +20", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond, change: on(cell.NRTDD)},
+		{name: "nr tdd, all", trace: cell.SynthLTE, share: 0.9, skew: -20 * time.Millisecond, change: on(cell.NRTDD, all)},
+		{name: "nr tdd 7d, all", trace: cell.SynthLTE, share: 0.9, skew: 20 * time.Millisecond, change: on(cell.NRTDD7D1S2U, all)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := uint64(1); seed <= 3; seed++ {

@@ -32,3 +32,21 @@ func (e *Estimator) FrameBudget() (bytes int, ok bool) {
 
 	return int(float64(bytes) * (1 - e.repair.share())), ok
 }
+
+// SkipFrame tells whether the frame that is about to be captured is better left
+// out, before it is encoded: the radio has become so slow that a frame sized by the
+// rate of a moment ago would stand in the way of those that fit. Ask before each
+// frame, with and without budgets; never two in a row are left out. Without fresh
+// telemetry it is false. [Estimator.OnAdvice] is about the pacer's queue, this about
+// the phone's.
+func (e *Estimator) SkipFrame() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	now := e.now()
+	e.hearOthers(now)
+
+	return e.core.SkipFrame(now)
+}

@@ -70,7 +70,8 @@
 // decode it. [Estimator.OnAdvice] asks the encoder to leave out frames before it
 // comes to that, and for a key frame when there is room again.
 //
-// An encoder that can hit a size asks [Estimator.FrameBudget] before each frame.
+// An encoder that can hit a size asks [Estimator.FrameBudget] before each frame, and
+// every encoder may ask [Estimator.SkipFrame].
 //
 // Audio leaves ahead of video and does not wait. Retransmissions leave ahead of
 // video too, at the pacer's rate: the receiver waits for them, and what waits

@@ -68,10 +68,9 @@ type Estimator struct {
 	// padded is the stream whose RTX carries padding: the latest that sent media.
 	padded *stream
 
-	followed  time.Time     // when the next two were
-	kicked    time.Time     // by telemetry
-	pacingBps int           // as the pacer was told
-	quantum   time.Duration // at that rate, see quantumAt
+	followed  time.Time // when the next two were
+	kicked    time.Time // by telemetry
+	pacingBps int       // as the pacer was told
 	mode      gbr.Mode
 	// sleepUntil is when the loop wakes by itself: zero while it is awake.
 	sleepUntil time.Time
@@ -466,7 +465,6 @@ func (e *Estimator) follow(now time.Time) {
 	bps, pace, mode := e.core.Rates()
 	if pace != e.pacingBps {
 		e.pacer.SetRate(now, pace)
-		e.quantum = quantumAt(pace)
 	}
 	e.pacingBps, e.mode = pace, mode
 	if share := e.repair.share(); share > 0 {

@@ -112,7 +112,7 @@ func ExampleEstimator_FrameBudget() {
 		if !ok {
 			bytes = est.GetTargetBitrate() / 8 / 30
 		}
-		if bytes == 0 {
+		if bytes == 0 || est.SkipFrame() {
 			fmt.Println("leave it out")
 
 			return

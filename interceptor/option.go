@@ -68,7 +68,9 @@ func (c *config) resolve() {
 		c.core.StartBps = max(c.core.MinBps, min(DefaultStartBps, c.core.MaxBps))
 	}
 	if c.loggers == nil {
-		c.loggers = logging.NewDefaultLoggerFactory()
+		f := logging.NewDefaultLoggerFactory()
+		f.DefaultLogLevel = max(f.DefaultLogLevel, logging.LogLevelWarn)
+		c.loggers = f
 	}
 	if c.core.Recorder != nil {
 		c.recorders = append(c.recorders, c.core.Recorder)
@@ -194,7 +196,10 @@ func WithSkipDelay(d time.Duration) Option {
 	}
 }
 
-// WithLoggerFactory sets the logger. Its scope is "gbrcc".
+// WithLoggerFactory sets the logger, whose scope is "gbrcc"; that of the
+// SettingEngine for one, which interceptors are not told. The default is Pion's,
+// which writes to stderr and obeys PION_LOG_*, but with warnings: each is said once
+// and is about a mistake in the set-up that makes the estimator useless.
 func WithLoggerFactory(f logging.LoggerFactory) Option {
 	return func(c *config) error {
 		c.loggers = f

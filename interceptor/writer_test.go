@@ -75,7 +75,7 @@ func TestPacingRateIsFollowedAtOnce(t *testing.T) {
 				if err := input(r); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(14 * time.Millisecond) // 8 ms, and up to a quantum
+				time.Sleep(10 * time.Millisecond)
 				within(t, "packets at 100 kbit/s", float64(before), 2, 0, "packets")
 				within(t, "packets at 10 Mbit/s", float64(len(r.wire.sent())), 10, 0, "packets")
 			})

@@ -394,9 +394,12 @@ func (c *Client) disconnected(ctx context.Context, err error) {
 	c.mu.Lock()
 	was := c.status.Connected
 	c.status.Connected = false
+	if ctx.Err() != nil {
+		err = nil // it was asked for
+	}
 	c.status.Err = err
 	c.mu.Unlock()
-	if ctx.Err() == nil {
+	if err != nil {
 		c.cfg.Logger.Warn("modemlink: no link", "agent", c.url.Addr(), "err", err)
 	}
 	if was {

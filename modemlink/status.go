@@ -17,7 +17,8 @@ type EventKind uint8
 const (
 	// Connected: the first batch of a connection came.
 	Connected EventKind = iota + 1
-	// Disconnected: the connection ended; Err is why.
+	// Disconnected: the connection ended; Err is why, nil when the application
+	// ended it.
 	Disconnected
 	// Gap: Lost batches were lost on the way.
 	Gap
@@ -50,6 +51,19 @@ type Event struct {
 	At   time.Time
 	Lost uint64
 	Err  error
+}
+
+// String is for logs: "gap, 3 batches lost".
+func (e Event) String() string {
+	s := e.Kind.String()
+	if e.Kind == Gap {
+		s += ", " + strconv.FormatUint(e.Lost, 10) + " batches lost"
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+
+	return s
 }
 
 // Status is a snapshot of a client.

@@ -53,11 +53,14 @@ func Presets() []Preset {
 				// Frames vary by 15 % by themselves; a move of less than two of
 				// those is lost in them.
 				Band: 0.35,
-				// One frame: what is higher for a single report is noise.
-				Window: 30 * time.Millisecond,
+				// One report: after a fall the rate is back with the radio.
+				Window: 5 * time.Millisecond,
+				// Less than a frame's own noise is not seen, and it takes off the
+				// queue what that has put on it.
+				Free: 0.05,
 				// Within the band, on a link that is steady, nothing else makes
 				// up what a fall was too deep by.
-				Creep: 0.15,
+				Creep: 0.05,
 			},
 			// Between the steep and the flat end: the queue neither swings
 			// with every report nor drifts across the whole zone.
@@ -80,6 +83,7 @@ func Presets() []Preset {
 			Smoother: SmootherConfig{
 				Band:   0.5,
 				Window: 200 * time.Millisecond,
+				Free:   0.05,
 				Creep:  0.1,
 			},
 			Beta:        25,
@@ -99,6 +103,7 @@ func Presets() []Preset {
 				// Viewers see quality that pumps, not quality that comes back
 				// half a second later.
 				Window: 500 * time.Millisecond,
+				Free:   0.05,
 				Creep:  0.05,
 			},
 			// Flat: the rate is left alone over most of the zone, at the price
@@ -121,7 +126,8 @@ func Presets() []Preset {
 				// The operator steers by the newest frame; a picture that
 				// changes its sharpness does no harm.
 				Band:   0.2,
-				Window: 20 * time.Millisecond,
+				Window: 2 * time.Millisecond,
+				Free:   0.05,
 				Creep:  0.3,
 			},
 			// Steep in the middle: reacts before the zone is left.

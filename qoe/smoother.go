@@ -25,6 +25,10 @@ type SmootherConfig struct {
 	// rise, and then to the lowest of it; up to a quarter longer, as the window
 	// slides in steps. A fall does not wait.
 	Window time.Duration
+	// Free, 0 <= Free <= Band, is how far the output follows the target at once,
+	// as a share of where it last moved to: less than is seen, yet it takes off
+	// what a frame had too much of.
+	Free float64
 	// Creep is the share of the output per second by which it rises within the
 	// band, 0..10: no move that is seen, but rate that is not left.
 	Creep float64
@@ -46,13 +50,14 @@ type SmootherConfig struct {
 //
 // Not safe for concurrent use.
 type Smoother struct {
-	cfg  SmootherConfig
-	out  float64
-	any  bool
-	lows [smootherParts + 1]int // lowest targets of the parts of the window, newest first
-	at   time.Time              // when the newest part began
-	last int                    // target, holds until the next one
-	seen time.Time
+	cfg SmootherConfig
+	// level is where the output last moved to; it is within Free of that.
+	level float64
+	any   bool
+	lows  [smootherParts + 1]int // lowest targets of the parts of the window, newest first
+	at    time.Time              // when the newest part began
+	last  int                    // target, holds until the next one
+	seen  time.Time
 }
 
 // NewSmoother returns a smoother whose first output is its first target. The
@@ -61,6 +66,8 @@ func NewSmoother(cfg SmootherConfig) (*Smoother, error) {
 	switch {
 	case math.IsNaN(cfg.Band) || cfg.Band < 0 || cfg.Band >= 1:
 		return nil, fmt.Errorf("qoe: %w: band %v is not in [0, 1)", ErrSmootherConfig, cfg.Band)
+	case math.IsNaN(cfg.Free) || cfg.Free < 0 || cfg.Free > cfg.Band:
+		return nil, fmt.Errorf("qoe: %w: free %v is not in 0..band", ErrSmootherConfig, cfg.Free)
 	case math.IsNaN(cfg.Creep) || cfg.Creep < 0 || cfg.Creep > 10:
 		return nil, fmt.Errorf("qoe: %w: creep %v is not in 0..10", ErrSmootherConfig, cfg.Creep)
 	case cfg.Window < 0 || cfg.Window > time.Minute:
@@ -72,36 +79,39 @@ func NewSmoother(cfg SmootherConfig) (*Smoother, error) {
 
 // Reset makes bps the output from which the next Update goes on, and forgets
 // what went before.
-func (s *Smoother) Reset(bps int) { *s = Smoother{cfg: s.cfg, out: float64(bps), any: true} }
+func (s *Smoother) Reset(bps int) {
+	*s = Smoother{cfg: s.cfg, level: float64(bps), any: true}
+}
 
 // Update returns the output at now, in bit/s. A time before one already seen
 // counts as that one.
 func (s *Smoother) Update(now time.Time, targetBps int) int {
 	if !s.any {
-		s.out, s.any = float64(targetBps), true
+		s.level, s.any = float64(targetBps), true
 	}
 	if s.at.IsZero() {
 		s.at = now
 		for i := range s.lows {
-			s.lows[i] = int(s.out) // it held before
+			s.lows[i] = int(s.level) // it held before
 		}
-		s.last, s.seen = int(s.out), now
+		s.last, s.seen = int(s.level), now
 	}
 	low := s.lowest(now, targetBps)
 	dt := min(max(now.Sub(s.seen), 0), time.Second).Seconds()
 	if now.After(s.seen) {
 		s.seen = now
 	}
+	target, high := float64(targetBps), float64(low)
 	switch {
-	case float64(targetBps) < s.out*(1-s.cfg.Band):
-		s.out = float64(targetBps)
-	case float64(low) > s.out*(1+s.cfg.Band):
-		s.out = float64(low)
-	case float64(low) > s.out:
-		s.out = min(float64(low), s.out*(1+s.cfg.Creep*dt))
+	case target < s.level*(1-s.cfg.Band):
+		s.level = target
+	case high > s.level*(1+s.cfg.Band):
+		s.level = high
+	case high > s.level:
+		s.level = min(high, s.level*(1+s.cfg.Creep*dt))
 	}
 
-	return int(s.out)
+	return int(min(max(target, s.level*(1-s.cfg.Free)), s.level*(1+s.cfg.Free)))
 }
 
 // lowest slides the window and returns the lowest target in it.

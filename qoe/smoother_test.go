@@ -35,6 +35,7 @@ func TestSmoother(t *testing.T) {
 		{"rises after the window", call, []int{100, 200, 200, 200, 200, 200, 200, 200}, []int{100, 100, 100, 100, 100, 100, 200, 200}},
 		{"rises to the lowest", call, []int{100, 200, 150, 300, 300, 300, 300, 300, 300}, []int{100, 100, 100, 100, 100, 100, 150, 150, 300}},
 		{"band alone", SmootherConfig{Band: 0.2}, []int{100, 119, 121, 140, 100, 96}, []int{100, 100, 121, 121, 121, 96}},
+		{"free", SmootherConfig{Band: 0.2, Free: 0.05}, []int{100, 97, 90, 103, 119, 121, 130, 110, 90}, []int{100, 97, 95, 103, 105, 121, 127, 114, 90}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSmoother(t, c.cfg)
@@ -74,12 +75,15 @@ func TestSmootherReset(t *testing.T) {
 	}
 }
 
-// Whatever comes, the output is one of the targets, and above the newest one by
-// less than the band.
+// Whatever comes, the output is within what is free of one of the targets, and
+// above the newest one by less than the band, and what is free.
 func TestSmootherProperties(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		cfg := SmootherConfig{Band: 0.9 * rng.Float64(), Window: time.Duration(rng.IntN(300)) * ms}
+		if rng.IntN(2) == 0 {
+			cfg.Free = cfg.Band * rng.Float64()
+		}
 		s := newSmoother(t, cfg)
 		seen := map[int]bool{}
 		now := epoch()
@@ -88,10 +92,14 @@ func TestSmootherProperties(t *testing.T) {
 			v := 1000 + rng.IntN(1_000_000)
 			seen[v] = true
 			out := s.Update(now, v)
-			if !seen[out] {
-				t.Fatalf("%+v: %d was never a target", cfg, out)
+			near := false
+			for v := range seen {
+				near = near || math.Abs(float64(out-v)) <= cfg.Free*float64(v)+1
 			}
-			if float64(out)*(1-cfg.Band) > float64(v)+1 {
+			if !near {
+				t.Fatalf("%+v: %d is not near any target", cfg, out)
+			}
+			if float64(out)*(1-cfg.Band) > float64(v)*(1+cfg.Free)+1 {
 				t.Fatalf("%+v: %d for a target of %d", cfg, out, v)
 			}
 		}
@@ -100,7 +108,15 @@ func TestSmootherProperties(t *testing.T) {
 
 func TestSmootherConfig(t *testing.T) {
 	for _, cfg := range []SmootherConfig{
-		{Band: -0.1}, {Band: 1}, {Band: math.NaN()}, {Window: -1}, {Window: time.Hour},
+		{Free: 0.1},
+		{Band: 0.1, Free: 0.2},
+		{Band: 0.1, Free: math.NaN()},
+		{Band: 0.1, Free: -0.1},
+		{Band: -0.1},
+		{Band: 1},
+		{Band: math.NaN()},
+		{Window: -1},
+		{Window: time.Hour},
 	} {
 		if _, err := NewSmoother(cfg); !errors.Is(err, ErrSmootherConfig) {
 			t.Errorf("%+v: %v", cfg, err)

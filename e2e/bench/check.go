@@ -46,6 +46,7 @@ type verdict struct {
 	where           string // the scenario it is from; empty for a median over them
 	note            string
 	none            bool // nothing was run that tells
+	conditional     bool // it holds only where a condition does
 }
 
 func (v verdict) met() bool {
@@ -342,13 +343,13 @@ func (c *checker) againstGCC(cc, class string) {
 
 		return all
 	}
-	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: p50's excess / max(theirs, 15 ms)", limit: 0.68, most: true}, near(func(sc, g string) (float64, bool) {
+	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: p50's excess / max(theirs, 15 ms)", limit: 0.68, most: true, conditional: true}, near(func(sc, g string) (float64, bool) {
 		a, _ := c.value(sc, cc, excess)
 		b, _ := c.value(sc, g, excess)
 
 		return a / max(b, 10/0.68), true
 	}))
-	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: frozen excess / theirs", limit: 0.4, most: true}, near(func(sc, g string) (float64, bool) {
+	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: frozen excess / theirs", limit: 0.4, most: true, conditional: true}, near(func(sc, g string) (float64, bool) {
 		bound, ok := c.value(sc, "oracle", frozen)
 		a, _ := c.value(sc, cc, frozen)
 		b, _ := c.value(sc, g, frozen)
@@ -603,15 +604,22 @@ func (c *checker) moves() {
 func (c *checker) print(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "\tcc\tclass\twhat\tmeasured\twanted\t\twhere")
-	met, none := 0, 0
+	met, none, empty := 0, 0, 0
 	slices.SortStableFunc(c.out, func(a, b verdict) int { return cmp.Compare(a.cc, b.cc) })
 	for _, v := range c.out {
 		word, sign, got := "MISSED", ">=", short(v.got)
 		switch {
 		case v.none:
-			word, got = "not run", "-"
-			if none++; !c.looked(v.class) {
+			if !c.looked(v.class) {
+				none++
+
 				continue // nobody has asked for it
+			}
+			if word, got = "not run", "-"; v.conditional && c.ranBeside(v.cc, v.class) {
+				word = "no case"
+				empty++
+			} else {
+				none++
 			}
 		case v.met():
 			word = "met"
@@ -632,8 +640,8 @@ func (c *checker) print(w io.Writer) error {
 	for _, l := range c.losses {
 		fmt.Fprintln(w, "not beaten:", l)
 	}
-	_, err := fmt.Fprintf(w, "\n%d of %d thresholds met, %d missed, %d not run. Speed and memory: go test -bench . ./gbr\n",
-		met, len(c.out), len(c.out)-met-none, none)
+	_, err := fmt.Fprintf(w, "\n%d of %d thresholds met, %d missed, %d without a case, %d not run. Speed and memory: go test -bench . ./gbr\n",
+		met, len(c.out), len(c.out)-met-empty-none, empty, none)
 
 	return err
 }
@@ -642,6 +650,23 @@ func (c *checker) print(w io.Writer) error {
 func (c *checker) looked(classes string) bool {
 	return slices.ContainsFunc(c.scenarios, func(s sim.Result) bool {
 		return slices.Contains(strings.Split(classes, ", "), s.Class)
+	})
+}
+
+// ranBeside tells whether an algorithm was run with a GCC and the references, in
+// some scenario of a class.
+func (c *checker) ranBeside(cc, class string) bool {
+	return slices.ContainsFunc(c.scenarios, func(s sim.Result) bool {
+		if s.Class != class {
+			return false
+		}
+		_, ok := c.least(s.Scenario, goodput)
+		for _, who := range []string{cc, "causal", "oracle"} {
+			_, there := c.value(s.Scenario, who, goodput)
+			ok = ok && there
+		}
+
+		return ok
 	})
 }
 

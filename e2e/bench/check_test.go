@@ -87,6 +87,8 @@ func TestCheckIsNotLax(t *testing.T) {
 		run("fairness-backhaul-gcc", "fairness", "gbrcc", sim.Result{GoodputMbps: 3, Flows: 2, FairShare: 1.8, FlowGoodputs: "main=3.600 gcc-1=0.400 <-back=9.000"}),
 		run(stepName, "step", "gbrcc", sim.Result{SenderQueueMax: 100, RiseS: 1}),
 	)
+	records = append(records, run("random-cell-1", "random-cell", "gbrcc", frozen(0)), run("random-cell-1", "random-cell", "gcc", frozen(0)),
+		run("random-cell-1", "random-cell", "causal", frozen(0)), run("random-cell-1", "random-cell", "oracle", frozen(0)))
 	var b strings.Builder
 	if err := writeCheck(&b, records, nil); err != nil {
 		t.Fatal(err)
@@ -96,10 +98,12 @@ func TestCheckIsNotLax(t *testing.T) {
 		lines[strings.Join(strings.Fields(line), " ")] = true
 	}
 	for _, want := range []string{
+		"no case gbrcc random-cell where a GCC is near: frozen excess / theirs - <= 0.40",
 		"MISSED gbrcc trace goodput / better GCC's / 1.5, or / clairvoyant's / 0.9 0.92 >= 1.00 medians: x1.03 of the GCC's, 0.82 of the clairvoyant's",
 		"MISSED gbrcc cell where a GCC is near: frozen excess / theirs 0.50 <= 0.40 c1 (gcc), 1 of 1 miss it",
 		"met gbrcc fairness, rmcat own share beside GCC and CUBIC 1.80 <= 2.00 fairness-backhaul-gcc, worst of 1",
 		"MISSED gbrcc fairness, rmcat least share of a GCC or CUBIC beside it 0.20 >= 0.50 fairness-backhaul-gcc, 1 of 1 miss it",
+		"not run gbrcc trace where a GCC is near: frozen excess / theirs - <= 0.40",
 		"not run gbrcc step worst sender queue, ms - <= 150 step-20-5-20, 1 of 12 phases",
 		"MISSED gbrcc cell frozen - causal's, points 100 <= 1.50 c2, 1 of 2 miss it",
 	} {

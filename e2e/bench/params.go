@@ -132,7 +132,7 @@ func params() []param {
 }
 
 // references are not controllers: nobody can build them, or would.
-func references() []string { return []string{"fixed", "causal", "oracle"} }
+func references() []string { return []string{"fixed", "causal", "causal-rate", "oracle"} }
 
 func isReference(cc string) bool { return slices.Contains(references(), cc) }
 
@@ -143,7 +143,7 @@ func hasInnerLoop(cc string) bool {
 // isController tells that an algorithm is one that could be built, and that it is
 // run in package sim, where conditions can be changed.
 func isController(cc string) bool {
-	return cc != "causal" && cc != "oracle" && !pionrun.Known(cc)
+	return cc != "causal" && cc != "causal-rate" && cc != "oracle" && !pionrun.Known(cc)
 }
 
 // hearsModem is those of them that telemetry makes a difference to.

@@ -58,13 +58,31 @@
 // half as wide again in its tolerances, and two more of a course that is beyond
 // them; then, and with -runs 3 (make evidence), medians are compared.
 //
+// # The picture
+//
+//	GBR-CC, or Pion's GCC, with a real encoder    cell, in real time    Chromium: decode,
+//	or Chromium                            ─UDP─► uplink, 25 ms ─UDP─► <video>, getStats
+//
+// One after the other, over the same cell and trace, to the same page (tests with
+// the build tag codec too: make browser has a short pair, make evidence three
+// rounds on three traces). All send e2e/video's pattern of 1280x720 at 30 fps, from
+// 100 kbit/s to 6 Mbit/s, 300 kbit/s at first. Compared are getStats' figures; the
+// time from capture to display, by a number in the picture that the page reads back
+// from what is shown; and SSIM, of a picture twice a second that the page sends
+// back, against its original. Pion's senders have libvpx by way of e2e/video, which
+// takes a smaller picture for a low target, as Chromium does by itself. What goes
+// into the cell and out of it is relayed between sockets: nobody knows of it.
+// Tables are left behind as pairs.md and pairs.json.
+//
 // Files: vp8_test.go (the video), script_test.go (arrivals), sender_test.go (the
 // Pion side), replay_test.go (the Receiver's side), verdict_test.go (tolerances,
 // table), recording_test.go (the stored comparison), chromium_test.go and
 // page.html (the browser's side), browser_test.go (the comparison). Of the
 // estimator: shape_test.go (courses, tolerances, table), relay_linux_test.go (the
 // path), sendside_linux_test.go and sender.html (both senders, the receiver),
-// gcc_linux_test.go (the comparison).
+// gcc_linux_test.go (the comparison). Of the picture: pairpath_linux_test.go (the
+// cell between two sockets), pairsender_linux_test.go (the senders), pair.html (the
+// viewer, and Chromium as a sender), pair_linux_test.go (runs, tables, verdict).
 //
 // Times are since the start of a script; sizes are bytes. Of all this only
 // sender, relay and sink are used by several goroutines, and they have locks.

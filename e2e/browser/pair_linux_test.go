@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -379,6 +379,59 @@ func pairTable(all []viewing) string {
 	return b.String()
 }
 
+// middle is the median of a sender's runs on a trace.
+func middle(all []viewing, trace, who string, of func(viewing) float64) float64 {
+	var v []float64
+	for _, x := range all {
+		if x.Trace == trace && x.CC == who {
+			v = append(v, of(x))
+		}
+	}
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+
+	return v[len(v)/2]
+}
+
+// unique is what is there, in order of appearance.
+func unique(all []viewing, of func(viewing) string) []string {
+	var out []string
+	for _, v := range all {
+		if !slices.Contains(out, of(v)) {
+			out = append(out, of(v))
+		}
+	}
+
+	return out
+}
+
+// versus is what GBR-CC's viewer has in comparison, medians of the runs.
+func versus(all []viewing) string {
+	var b strings.Builder
+	b.WriteString("| trace | against | rate, of theirs | rate, of what is allowed | playout p50, of theirs | p95, of theirs | frozen beyond outages, theirs and ours % | SSIM, theirs and ours |\n|---|---|---|---|---|---|---|---|\n")
+	for _, trace := range unique(all, func(v viewing) string { return v.Trace }) {
+		for _, who := range unique(all, func(v viewing) string { return v.CC }) {
+			if who == "gbrcc" {
+				continue
+			}
+			ours := func(of func(viewing) float64) float64 { return middle(all, trace, "gbrcc", of) }
+			theirs := func(of func(viewing) float64) float64 { return middle(all, trace, who, of) }
+			ratio := func(of func(viewing) float64) float64 { return ours(of) / theirs(of) }
+			received := func(v viewing) float64 { return v.Received }
+			excess := func(v viewing) float64 { return 100 * max(v.Frozen-v.Outages, 0) }
+			ssim := func(v viewing) float64 { return v.SSIM }
+			fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f | %.2f | %.2f | %.1f, %.1f | %.3f, %.3f |\n", trace, who, ratio(received),
+				ours(func(v viewing) float64 { return v.Received / v.Allowed }),
+				ratio(func(v viewing) float64 { return v.PlayoutP50 }), ratio(func(v viewing) float64 { return v.PlayoutP95 }),
+				theirs(excess), ours(excess), theirs(ssim), ours(ssim))
+		}
+	}
+
+	return b.String()
+}
+
 // Senders with a real encoder, one after the other, over the same cell and trace,
 // to a real decoder: what the viewer gets.
 func TestPairsInChromium(t *testing.T) {
@@ -411,7 +464,7 @@ func TestPairsInChromium(t *testing.T) {
 		t.Fatalf("no trace %q", *pairTraces)
 	}
 	screenshot(t, s.viewer, filepath.Join(dir, "pair.png"))
-	table := pairTable(all)
+	table := pairTable(all) + "\n" + versus(all)
 	write(t, filepath.Join(dir, "pairs.md"), []byte(table))
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -425,31 +478,15 @@ func TestPairsInChromium(t *testing.T) {
 // judgePairs holds GBR-CC against the others, trace by trace.
 func judgePairs(t *testing.T, all []viewing) {
 	t.Helper()
-	median := func(trace, who string, of func(viewing) float64) float64 {
-		var v []float64
-		for _, x := range all {
-			if x.Trace == trace && x.CC == who {
-				v = append(v, of(x))
-			}
-		}
-		slices.Sort(v)
-		if len(v) == 0 {
-			return 0
-		}
-
-		return v[len(v)/2]
-	}
-	traces := map[string]bool{}
 	for _, v := range all {
-		traces[v.Trace] = true
 		if v.Frames < 5 || v.Pictures < 3 || v.Unread > len(all)*100 {
 			t.Errorf("%s on %s: %.1f frames a second, %d pictures compared, %d not read", v.CC, v.Trace, v.Frames, v.Pictures, v.Unread)
 		}
 	}
 	received := func(v viewing) float64 { return v.Received }
-	for _, trace := range slices.Sorted(maps.Keys(traces)) {
-		ours, theirs := median(trace, "gbrcc", received), median(trace, "pion", received)
-		allowed := median(trace, "gbrcc", func(v viewing) float64 { return v.Allowed })
+	for _, trace := range unique(all, func(v viewing) string { return v.Trace }) {
+		ours, theirs := middle(all, trace, "gbrcc", received), middle(all, trace, "pion", received)
+		allowed := middle(all, trace, "gbrcc", func(v viewing) float64 { return v.Allowed })
 		if ours > 0 && ours < 1.5*theirs && ours < 0.85*allowed {
 			t.Errorf("%s: %.2f Mbit/s, Pion's GCC has %.2f, and %.2f are allowed", trace, ours, theirs, allowed)
 		}

@@ -35,6 +35,11 @@ type budgeter interface {
 	frameBudget(now time.Time) (bytes int, ok bool)
 }
 
+// skipper is an algorithm that tells when a frame had better be left out.
+type skipper interface {
+	SkipFrame(now time.Time) bool
+}
+
 // burster is an algorithm whose pacer may run further ahead than usual.
 type burster interface{ burst() time.Duration }
 
@@ -63,7 +68,7 @@ type Params struct {
 
 // Algorithms lists the names that New knows.
 func Algorithms() []string {
-	return append(gbrNames(), "gcc", "gcc-burst", "fixed", "causal", "oracle")
+	return append(gbrNames(), "gcc", "gcc-burst", "fixed", "causal", "causal-rate", "oracle")
 }
 
 const (
@@ -109,6 +114,8 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 		return fixed(fixedBps(l, p)), nil
 	case "causal":
 		return &causal{view: v, limits: l}, nil
+	case "causal-rate":
+		return newCausalRate(v, l, v.source), nil
 	case "oracle":
 		return newOracle(v, p.Horizon, l), nil
 	default:

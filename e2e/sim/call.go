@@ -38,14 +38,15 @@ const seedPhase = 0xf10 << 16
 type call struct {
 	*route
 
-	alg    Algorithm
-	budget budgeter // nil for algorithms that only know rates
-	prober prober   // nil for algorithms that do not probe
-	source *media.Source
-	audio  *media.Audio // nil for none
-	pacer  *pacing.Pacer[outgoing]
-	held   int // link bytes in a pacer that is somebody else's
-	viewer *viewer
+	alg     Algorithm
+	budget  budgeter // nil for algorithms that only know rates
+	prober  prober   // nil for algorithms that do not probe
+	skipper skipper  // nil for algorithms that leave no frame out
+	source  *media.Source
+	audio   *media.Audio // nil for none
+	pacer   *pacing.Pacer[outgoing]
+	held    int // link bytes in a pacer that is somebody else's
+	viewer  *viewer
 
 	nextFb    instant
 	reports   pool[report]  // on their way back
@@ -132,11 +133,12 @@ func (w *world) addCall(f Flow, p *phone, params Params) (*call, error) {
 	src.Start, src.Seed = begin, w.seed+uint64(r.number)<<32
 	c := &call{route: r, climb: newClimb(w)}
 	r.flow = c
-	if c.alg, err = newAlgorithm(f.CC, limits, params, &view{route: r, fps: fps(src)}); err != nil {
+	if c.alg, err = newAlgorithm(f.CC, limits, params, &view{route: r, fps: fps(src), source: src}); err != nil {
 		return nil, err
 	}
 	c.budget, _ = c.alg.(budgeter)
 	c.prober, _ = c.alg.(prober)
+	c.skipper, _ = c.alg.(skipper)
 	pacer := pacing.Config{MaxQueue: maxPacerQueue}
 	if b, ok := c.alg.(burster); ok {
 		pacer.Burst = b.burst()
@@ -346,7 +348,7 @@ func (c *call) skips(delay time.Duration) bool {
 		most = min(most, skip)
 	}
 
-	return delay > most
+	return delay > most || c.skipper != nil && c.skipper.SkipFrame(c.w.now)
 }
 
 func (c *call) queueFrame(f media.Frame) {

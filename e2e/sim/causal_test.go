@@ -85,3 +85,19 @@ func frontier(t *testing.T, sc sim.Scenario, seed uint64) []sim.Result {
 
 	return f
 }
+
+// What knows the past but has to tell its encoder a rate, 20 ms before and within
+// 15 %, is later than what gives each frame its bytes, and has as much; without lag
+// and noise it hardly is.
+func TestCausalRate(t *testing.T) {
+	for _, name := range []string{"const-3", "synth-lte"} {
+		s := scenario(t, name, 30*time.Second)
+		budget := run(t, s, "causal", 1, sim.Options{})
+		rate := run(t, s, "causal-rate", 1, sim.Options{})
+		within(t, name+": goodput", rate.GoodputMbps/budget.GoodputMbps, 1, 0.08, "of causal's")
+		within(t, name+": playout p50", rate.PlayoutP50-budget.PlayoutP50, 20, 15, "ms above causal's")
+		s.Source.Lag, s.Source.Noise = -1, 0
+		exact := run(t, s, "causal-rate", 1, sim.Options{})
+		within(t, name+": playout p50 of an encoder that obeys at once", exact.PlayoutP50-budget.PlayoutP50, 2, 6, "ms above causal's")
+	}
+}

@@ -49,7 +49,8 @@
 //	algorithm.go  what is compared, by name
 //	view.go       what references may look at
 //	oracle.go     the clairvoyant sender
-//	causal.go     the sender that knows the past
+//	causal.go     the sender that knows the past; causal_rate.go the one that
+//	              tells its encoder a rate
 //	observe.go    what a run looks like over time
 //	outside.go    a run whose measured sender is somebody else's
 //	result.go     what a run reports

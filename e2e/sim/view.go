@@ -5,6 +5,8 @@ package sim
 import (
 	"math"
 	"time"
+
+	"github.com/gbrcc/gbrcc/e2e/media"
 )
 
 // view is what only the references, causal and oracle, may look at. Where
@@ -13,8 +15,9 @@ import (
 // the brim, is no reason to send less than that share, for it would go to them.
 // Short transfers have no share: a reference makes room for them.
 type view struct {
-	route *route
-	fps   int
+	route  *route
+	fps    int
+	source media.Config
 
 	radio, path ownQueue
 }
@@ -37,6 +40,15 @@ func (q *ownQueue) run(c *call, to time.Duration, carried float64) float64 {
 }
 
 func (v *view) since() time.Duration { return v.route.w.since() }
+
+// nextCapture is the camera's, zero before there is one.
+func (v *view) nextCapture() time.Time {
+	if c, ok := v.route.flow.(*call); ok && c.source != nil {
+		return c.source.NextTimeout()
+	}
+
+	return time.Time{}
+}
 
 func (v *view) frameInterval() time.Duration { return time.Second / time.Duration(v.fps) }
 
@@ -78,7 +90,7 @@ func (v *view) queue(all, own, one float64, through func(*route) bool) float64 {
 // makesRoom tells whether a flow does not keep a queue full.
 func (r *route) makesRoom() bool {
 	switch r.spec.CC {
-	case ShortTCP, "causal", "oracle":
+	case ShortTCP, "causal", "causal-rate", "oracle":
 		return true
 	default:
 		return false

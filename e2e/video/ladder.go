@@ -2,7 +2,10 @@
 
 package video
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // rung is a size, as a fraction of the source's, and a frame rate, that a rate is
 // enough for.
@@ -28,52 +31,81 @@ func rungs() []rung {
 }
 
 const (
-	// climbRate is how much more than its rate a better rung needs to be taken,
-	// climbAfter for how long: a new size costs a key frame.
-	climbRate  = 1.25
+	// fallAfter is for how long a target has to be too low: a new size costs a key
+	// frame, and the way back takes longer. A dip that is over before that is the
+	// quantizer's, or costs some frames.
+	fallAfter = 400 * time.Millisecond
+	// A better rung is taken when for climbAfter there was nothing to fall from it
+	// for, and the mean target over climbMean is climbRate of what it needs.
 	climbAfter = 2 * time.Second
+	climbMean  = time.Second
+	climbRate  = 1.25
 )
 
-// ladder decides on size and frame rate: down at once, up only when it is going to
-// last. The zero value of at is the start. Not safe for concurrent use.
+// ladder decides on size and frame rate: down soon, up only when it is going to
+// last. Not safe for concurrent use.
 type ladder struct {
 	rungs []rung
 	full  float64 // pixels of the source a second
 	at    int     // rung
-	began bool
-	since time.Duration // the target has been enough for the rung above; negative: is not
+	last  time.Duration
+	mean  float64 // of the target
+
+	// By rung: since when the target has been too low for it, negative when it is
+	// not, and when that was last so for fallAfter.
+	low, bad []time.Duration
 }
 
 func newLadder(width, height int, fps float64) *ladder {
-	return &ladder{rungs: rungs(), full: float64(width*height) * fps, since: -1}
+	return &ladder{rungs: rungs(), full: float64(width*height) * fps}
 }
+
+// need is the rate of a rung.
+func (l *ladder) need(rung int) float64 { return l.rungs[rung].bpp * l.full }
 
 // update takes a target in bit/s and returns the rung to be on.
 func (l *ladder) update(now time.Duration, bps int) rung {
-	need := func(i int) float64 { return l.rungs[i].bpp * l.full }
-	for l.at < len(l.rungs)-1 && float64(bps) < need(l.at) {
-		l.at++
-		l.since = -1
+	rate := float64(bps)
+	if l.low == nil {
+		l.begin(now, rate)
 	}
-	if !l.began {
-		l.began = true
-
-		return l.rungs[l.at]
-	}
-	switch {
-	case l.at == 0 || float64(bps) < climbRate*need(l.at-1):
-		l.since = -1
-	case l.since < 0:
-		l.since = now
-	case now-l.since >= climbAfter:
-		// Past rungs that would not last either.
-		for l.at > 0 && float64(bps) >= climbRate*need(l.at-1) {
-			l.at--
+	l.mean += (rate - l.mean) * (1 - math.Exp(-(now-l.last).Seconds()/climbMean.Seconds()))
+	l.last = now
+	for i := range l.rungs {
+		switch {
+		case rate >= l.need(i):
+			l.low[i] = -1
+		case l.low[i] < 0:
+			l.low[i] = now
 		}
-		l.since = -1
+		if l.low[i] >= 0 && now-l.low[i] >= fallAfter {
+			l.bad[i] = now
+		}
+	}
+	for l.at < len(l.rungs)-1 && l.bad[l.at] == now {
+		l.at++
+	}
+	for i := range l.at {
+		if now-l.bad[i] >= climbAfter && l.mean >= climbRate*l.need(i) {
+			l.at = i
+
+			break
+		}
 	}
 
 	return l.rungs[l.at]
+}
+
+// begin starts where the first target is enough.
+func (l *ladder) begin(now time.Duration, rate float64) {
+	l.last, l.mean = now, rate
+	l.low, l.bad = make([]time.Duration, len(l.rungs)), make([]time.Duration, len(l.rungs))
+	for i := range l.rungs {
+		l.low[i], l.bad[i] = -1, now-1
+	}
+	for l.at < len(l.rungs)-1 && rate < l.need(l.at) {
+		l.at++
+	}
 }
 
 // size is a rung's for a source, in even numbers.

@@ -21,8 +21,8 @@ type Source interface {
 
 // Order is what an encoder is to make of the next picture.
 type Order struct {
-	// At is its time of capture.
-	At time.Duration
+	// At is its time of capture, Interval the time until the next one.
+	At, Interval time.Duration
 	// Bps is the rate of encoded bytes, in bit/s.
 	Bps int
 	// Budget is the bytes that this frame should have; negative: what Bps gives
@@ -288,7 +288,7 @@ func (p *Pilot) resize(w, h int, fps float64) error {
 // order is what the encoder is told.
 func (p *Pilot) order(at time.Duration, target, budget int, fps float64, key bool) Order {
 	frame := float64(target) / 8 / fps
-	o := Order{At: at, Bps: int(payload(frame) * 8 * fps), Budget: -1, Key: key}
+	o := Order{At: at, Interval: time.Duration(float64(time.Second) / fps), Bps: int(payload(frame) * 8 * fps), Budget: -1, Key: key}
 	if budget >= 0 {
 		if p.cfg.MaxBps > 0 {
 			budget = min(budget, int(float64(p.cfg.MaxBps)/8/fps))

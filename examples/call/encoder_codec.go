@@ -10,5 +10,8 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/video/vp8"
 )
 
+// newCamera opens a camera of this machine, and is to be closed.
+func newCamera() (source, error) { return devices.NewCamera(1280, 720, filmFPS) }
+
 // newEncoder makes the encoders of -video.
 func newEncoder() (video.Builder, error) { return devices.Encoder(&vp8.Builder{}, true), nil }

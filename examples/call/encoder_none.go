@@ -10,6 +10,9 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/video"
 )
 
+// newCamera is not reached without an encoder.
+func newCamera() (source, error) { return nil, errors.New("no camera in this build") }
+
 // newEncoder says how to build a program that has encoders.
 func newEncoder() (video.Builder, error) {
 	return nil, errors.New("this program was built without an encoder; with libvpx (Debian: apt-get install gcc g++ pkg-config libvpx-dev): go run -tags codec ./examples/call -video")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -17,9 +18,16 @@ import (
 // film is what is shown with -video: an encoder, and a picture for each leg.
 type film struct {
 	encoder video.Builder
-	pattern *video.Pattern // nil: from a file
+	shared  video.Source // of all legs: the pattern, a camera; nil: from a file
+	close   func() error // of the camera
 	file    string
 	fps     int
+}
+
+// source is pictures that have to be given back.
+type source interface {
+	video.Source
+	io.Closer
 }
 
 const (
@@ -27,21 +35,30 @@ const (
 	filmSeed = 1
 )
 
-// newFilm reads -picture: pattern:WIDTHxHEIGHT or a file.
+// newFilm reads -picture: pattern:WIDTHxHEIGHT, camera, or a file.
 func newFilm(picture string) (*film, error) {
 	encoder, err := newEncoder()
 	if err != nil {
 		return nil, err
 	}
-	f := &film{encoder: encoder, fps: filmFPS}
+	f := &film{encoder: encoder, fps: filmFPS, close: func() error { return nil }}
 	if size, ok := strings.CutPrefix(picture, "pattern:"); ok {
 		var w, h int
 		if n, _ := fmt.Sscanf(size, "%dx%d", &w, &h); n != 2 || fmt.Sprintf("%dx%d", w, h) != size {
 			return nil, fmt.Errorf("-picture %s: want pattern:640x360", picture)
 		}
-		if f.pattern, err = video.NewPattern(w, h, filmSeed); err != nil {
+		if f.shared, err = video.NewPattern(w, h, filmSeed); err != nil {
 			return nil, fmt.Errorf("-picture %s: %w", picture, err)
 		}
+
+		return f, nil
+	}
+	if picture == "camera" {
+		c, err := newCamera()
+		if err != nil {
+			return nil, fmt.Errorf("-picture camera: %w", err)
+		}
+		f.shared, f.close = c, c.Close
 
 		return f, nil
 	}
@@ -71,8 +88,8 @@ func (f *film) open() (y *video.Y4M, done func() error, err error) {
 // show is the sender of a leg: it encodes what the estimator has room for. What the
 // estimator has to say is noted, and obeyed with the next frame.
 func (f *film) show(ctx context.Context, v *peer.Video) (err error) {
-	var source video.Source = f.pattern
-	if f.pattern == nil {
+	source := f.shared
+	if source == nil {
 		y, done, err := f.open()
 		if err != nil {
 			return err

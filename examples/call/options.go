@@ -85,7 +85,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.json, "json", "", "write the result to `FILE`")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the cell and of the encoder's noise")
 	flags.BoolVar(&show, "video", false, "encode real video, and play on the page what arrives")
-	flags.StringVar(&picture, "picture", picture, "what is shown with -video: pattern:WIDTHxHEIGHT, or a `FILE` in y4m (ffmpeg -i x.mp4 -pix_fmt yuv420p x.y4m); every estimator has an encoder and the page a decoder for each: 1280x720 wants four cores")
+	flags.StringVar(&picture, "picture", picture, "what is shown with -video: pattern:WIDTHxHEIGHT, camera, or a `FILE` in y4m (ffmpeg -i x.mp4 -pix_fmt yuv420p x.y4m); every estimator has an encoder and the page a decoder for each: 1280x720 wants four cores")
 	flags.Func("agent-outage", "kill the phone's agent during the call and start it again: `AT,FOR`, such as 10s,5s", func(s string) (err error) {
 		o.outageAt, o.outageFor, err = parseOutage(s)
 

@@ -85,6 +85,7 @@ func TestBadInput(t *testing.T) {
 		{"outage after the call", []string{"-agent-outage", "30s,1s", "-duration", "30s"}, []string{"-agent-outage", "-duration"}},
 		{"outage of another agent", []string{"-agent-outage", "1s,1s", "-modem", pairing("10.0.0.2:5000")}, []string{"-agent-outage", "-modem"}},
 		{"outage of no agent", []string{"-agent-outage", "1s,1s", "-cc", "pion"}, []string{"-agent-outage", "-cc", "pion"}},
+		{"picture without video", []string{"-picture", "pattern:320x180"}, []string{"-picture", "-video"}},
 		{"negative seed", []string{"-seed", "-1"}, []string{"-seed"}},
 		{"result in a missing folder", []string{"-json", filepath.Join(dir, "none", "r.json")}, []string{"-json", filepath.Join(dir, "none"), "no such file"}},
 		{"result below a file", []string{"-json", filepath.Join(malformed, "r.json")}, []string{"-json", "not a directory"}},

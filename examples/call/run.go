@@ -32,6 +32,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if o.film != nil {
+		defer o.film.close() //nolint:errcheck // it was only looked at
+	}
 	p, err := newPage(o)
 	if err != nil {
 		return err

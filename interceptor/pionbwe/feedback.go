@@ -98,7 +98,7 @@ func (f *feedback) report(rs []result) *rtcp.TransportLayerCC {
 	f.count++
 	at, begun := int64(0), false
 	for i := range rs {
-		var symbol uint16 = rtcp.TypeTCCPacketNotReceived
+		symbol := rtcp.TypeTCCPacketNotReceived
 		if rs[i].received {
 			us := int64(rs[i].at) + epochUs
 			if !begun {

@@ -446,12 +446,13 @@ func (x *Sample) GetSummed() bool {
 	return false
 }
 
-// Grant is the uplink first transmission of one TTI on one carrier.
+// Grant is the uplink transmission of one TTI on one carrier.
 type Grant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// TTI on air, agent clock, ns.
 	AtNs int64 `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
-	// Transport block size less padding, or as near as the modem tells, bytes.
+	// Transport block size less padding, or as near as the modem tells, bytes; 0
+	// where something was sent again.
 	Bytes uint32 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// Carrier, 0 for the primary one of LTE, from 8 on those of NR.
 	Cell          uint32 `protobuf:"varint,3,opt,name=cell,proto3" json:"cell,omitempty"`

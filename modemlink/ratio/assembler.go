@@ -203,7 +203,9 @@ func (a *Assembler) record(r *diag.Record) {
 		other = &a.nr
 	}
 	for _, g := range l.grants[n:] {
-		other.told.lateOther(a.now, g.tti)
+		if g.bytes > 0 {
+			other.told.lateOther(a.now, g.tti)
+		}
 	}
 }
 

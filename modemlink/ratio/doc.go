@@ -21,7 +21,7 @@
 // on, L being the lag between a BSR and the first transmission that answers it.
 // Window k takes the first transmissions in TTIs t_k + 1 to t_k+1 + L - 1: all
 // from its report to where the next report is answered. Retransmissions never
-// count. Sample.At is t_k+1.
+// count; they are told as grants without bytes. Sample.At is t_k+1.
 //
 // Grants before t_k + L were decided before the base station read the report,
 // but they carry bytes that the report counts as waiting, so they belong to

@@ -175,6 +175,8 @@ func (l *leg) record(r *diag.Record) {
 		l.onBSR(tti, part, r)
 	} else if r.Retx == 0 && r.Bytes > 0 {
 		l.onGrant(tti, part, src, r)
+	} else if r.Retx > 0 && l.ring.addRepeat(tti) {
+		l.grants = append(l.grants, grant{tti: tti, part: part, cell: l.carrier0 + r.Cell})
 	}
 	l.advance(1)
 }

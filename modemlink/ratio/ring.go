@@ -42,6 +42,8 @@ type slot struct {
 	source source
 	// user: there was a grant or a report of user data.
 	user, inferred bool
+	// repeat: something was sent again.
+	repeat bool
 }
 
 // ring holds the last ringSize TTIs. TTIs begin at 1.
@@ -89,6 +91,15 @@ func (r *ring) addGrant(tti int64, part, cell int, src source, bytes int, inferr
 	r.mark(s)
 
 	return true
+}
+
+// addRepeat notes that something was sent again and tells whether it is new.
+func (r *ring) addRepeat(tti int64) bool {
+	s := r.slot(tti)
+	is := !s.repeat
+	s.repeat = true
+
+	return is
 }
 
 // maxBlock is beyond any transport block (TS 38.214 5.1.3.2: 160 kB).

@@ -16,10 +16,10 @@ import (
 )
 
 // FrameController is a codec.EncoderController that can be told of the next
-// frame: its time of capture, on any clock, and the bytes that it should have,
-// negative for what the rate gives it.
+// frame: its time of capture, on any clock, the time until the frame after it, and
+// the bytes that it should have, negative for what the rate gives it.
 type FrameController interface {
-	SetFrame(at time.Duration, budget int) error
+	SetFrame(at, interval time.Duration, budget int) error
 }
 
 // Encoder makes encoders of mediadevices' kind; resizable says whether theirs
@@ -75,7 +75,7 @@ func (e *encoder) Encode(img *image.YCbCr, o video.Order) ([]byte, error) {
 		e.bps = o.Bps
 	}
 	if c, ok := c.(FrameController); ok {
-		if err := c.SetFrame(o.At, o.Budget); err != nil {
+		if err := c.SetFrame(o.At, o.Interval, o.Budget); err != nil {
 			return nil, err
 		}
 	}

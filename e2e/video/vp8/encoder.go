@@ -313,13 +313,16 @@ func (e *Encoder) ForceKeyFrame() error {
 	return nil
 }
 
-// SetFrame tells of the next frame: when it was captured, on any clock, and how
-// many bytes it should have; negative: what the rate gives it. Frames that are
-// left out are to be seen in at.
-func (e *Encoder) SetFrame(at time.Duration, budget int) error {
+// SetFrame tells of the next frame: when it was captured, on any clock, when the
+// one after it will be, which is what its share of the rate goes by, and how many
+// bytes it should have; negative: its share.
+func (e *Encoder) SetFrame(at, interval time.Duration, budget int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.at, e.timed, e.budget = at, true, budget
+	if interval > 0 {
+		e.fps = 1 / interval.Seconds()
+	}
 
 	return nil
 }

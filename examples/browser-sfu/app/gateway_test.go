@@ -4,10 +4,14 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +21,10 @@ import (
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/gateway"
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfu"
+	"github.com/gbrcc/gbrcc/gbr"
 )
 
 // peer is a connection on loopback.
@@ -77,6 +85,92 @@ func join(t *testing.T, pc *webrtc.PeerConnection, endpoint, token string) {
 	}
 }
 
+// lens is a publisher without a browser: VP8 frames of one packet.
+type lens struct{ keys, remb atomic.Int64 }
+
+func film(t *testing.T, endpoint, token string) *lens {
+	t.Helper()
+	l := &lens{}
+	camera := peer(t)
+	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := camera.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			packets, _, err := tr.Sender().ReadRTCP()
+			if err != nil {
+				return
+			}
+			for _, p := range packets {
+				switch p := p.(type) {
+				case *rtcp.PictureLossIndication:
+					l.keys.Add(1)
+				case *rtcp.ReceiverEstimatedMaximumBitrate:
+					l.remb.Store(int64(p.Bitrate))
+				}
+			}
+		}
+	}()
+	join(t, camera, endpoint, token)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	t.Cleanup(func() { cancel(); <-done })
+	go func() {
+		defer close(done)
+		for n := 0; ctx.Err() == nil; n++ {
+			payload := make([]byte, 800)
+			payload[0], payload[1] = 0x10, 1 // VP8, not a key frame
+			if n%10 == 0 {
+				payload[1] = 0
+			}
+			_ = track.WriteRTP(&rtp.Packet{
+				Header: rtp.Header{Version: 2, Marker: true, SequenceNumber: uint16(n), Timestamp: uint32(n * 3000)}, Payload: payload,
+			})
+			time.Sleep(33 * time.Millisecond)
+		}
+	}()
+
+	return l
+}
+
+// watchAt counts the packets that a viewer gets.
+func watchAt(t *testing.T, endpoint string) *atomic.Int64 {
+	t.Helper()
+	got := &atomic.Int64{}
+	screen := peer(t)
+	if _, err := screen.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}); err != nil {
+		t.Fatal(err)
+	}
+	screen.OnTrack(func(tr *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+		for {
+			if _, _, err := tr.ReadRTP(); err != nil {
+				return
+			}
+			got.Add(1)
+		}
+	})
+	join(t, screen, endpoint, "")
+
+	return got
+}
+
+func eventually(t *testing.T, what func() string, f func() bool) {
+	t.Helper()
+	const limit = 20 * time.Second
+	for begin := time.Now(); !f(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begin) > limit {
+			t.Fatalf("not in %v: %s", limit, what())
+		}
+	}
+}
+
+func so(text string) func() string { return func() string { return text } }
+
 // A publisher without a browser, over the emulated uplink to a viewer: pictures
 // arrive, key frames are asked for, and the publisher hears what it may send.
 func TestGateway(t *testing.T) {
@@ -94,72 +188,97 @@ func testGateway(t *testing.T, listen string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	camera := peer(t)
-	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := camera.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys, remb, got atomic.Int64
-	go func() {
-		for {
-			packets, _, err := tr.Sender().ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				switch p := p.(type) {
-				case *rtcp.PictureLossIndication:
-					keys.Add(1)
-				case *rtcp.ReceiverEstimatedMaximumBitrate:
-					remb.Store(int64(p.Bitrate))
-				}
-			}
-		}
-	}()
-	join(t, camera, at+"whip", token)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	defer func() { cancel(); <-done }()
-	go func() {
-		defer close(done)
-		for n := 0; ctx.Err() == nil; n++ {
-			payload := make([]byte, 800)
-			payload[0], payload[1] = 0x10, 1 // VP8, not a key frame
-			if n%10 == 0 {
-				payload[1] = 0
-			}
-			_ = track.WriteRTP(&rtp.Packet{
-				Header: rtp.Header{Version: 2, Marker: true, SequenceNumber: uint16(n), Timestamp: uint32(n * 3000)}, Payload: payload,
-			})
-			time.Sleep(33 * time.Millisecond)
-		}
-	}()
-	screen := peer(t)
-	if _, err := screen.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}); err != nil {
-		t.Fatal(err)
-	}
-	screen.OnTrack(func(tr *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
-		for {
-			if _, _, err := tr.ReadRTP(); err != nil {
-				return
-			}
-			got.Add(1)
-		}
-	})
-	join(t, screen, strings.TrimSuffix(r.view, "view")+"whep", "")
-	for end := time.Now().Add(15 * time.Second); got.Load() < 30 || keys.Load() < 1 || remb.Load() == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d packets arrived, %d key frames were asked for, REMB %d", got.Load(), keys.Load(), remb.Load())
-		}
-	}
-	if bps := remb.Load(); bps < 100_000 || bps > 6_000_000 {
+	l := film(t, at+"whip", token)
+	got := watchAt(t, strings.TrimSuffix(r.view, "view")+"whep")
+	eventually(t, func() string {
+		return fmt.Sprintf("%d packets arrived, %d key frames were asked for, REMB %d", got.Load(), l.keys.Load(), l.remb.Load())
+	}, func() bool { return got.Load() >= 30 && l.keys.Load() >= 1 && l.remb.Load() > 0 })
+	if bps := l.remb.Load(); bps < 100_000 || bps > 6_000_000 {
 		t.Errorf("REMB %d bit/s", bps)
 	}
 	if err := r.end(t); err != nil {
 		t.Error(err)
+	}
+}
+
+// The agent on the phone is killed and comes back: the picture goes on by the
+// end-to-end loop, and then by the modem again.
+func TestAgentDies(t *testing.T) {
+	o, err := parse(nil, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWay(t.Context(), o, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer w.close() //nolint:errcheck // tested elsewhere
+	film(t, w.near.base+"whip", w.token)
+	got := watchAt(t, w.far.base+"whep")
+	up, ok := w.uplink.(*gateway.Uplink)
+	if !ok {
+		t.Fatalf("the uplink is %T", w.uplink)
+	}
+	mode := func() gbr.Mode {
+		if est := up.Estimator(); est != nil {
+			return est.Target().Mode
+		}
+
+		return gbr.Mode(255)
+	}
+	now := func() string { return fmt.Sprintf("mode %v, %d packets", mode(), got.Load()) }
+	eventually(t, now, func() bool { return mode() == gbr.Dual && got.Load() > 30 })
+	w.cellular.phone.Kill()
+	eventually(t, now, func() bool { return mode() != gbr.Dual })
+	n := got.Load()
+	eventually(t, now, func() bool { return got.Load() > n+60 })
+	if err := w.cellular.phone.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, now, func() bool { return mode() == gbr.Dual })
+	n = got.Load()
+	eventually(t, now, func() bool { return got.Load() > n+30 })
+}
+
+// The SFU is killed and comes back, with the publisher still there: the gateway
+// publishes again.
+func TestSFUDies(t *testing.T) {
+	same := func(c net.PacketConn) net.PacketConn { return c }
+	far, err := newSite(t.Context(), "127.0.0.1:0", sfu.Config{Token: "secret"}, same, content{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parse([]string{"-sfu", far.base + "whip", "-sfu-token-file", file}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWay(t.Context(), o, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer w.close() //nolint:errcheck // tested elsewhere
+	film(t, w.near.base+"whip", w.token)
+	got := watchAt(t, far.base+"whep")
+	eventually(t, so("pictures"), func() bool { return got.Load() > 30 })
+	at := strings.TrimSuffix(strings.TrimPrefix(far.base, "http://"), "/")
+	if err := far.close(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if far, err = newSite(t.Context(), at, sfu.Config{Token: "secret"}, same, content{}); err != nil {
+		t.Fatal(err)
+	}
+	defer far.close() //nolint:errcheck // tested elsewhere
+	began := time.Now()
+	got = watchAt(t, far.base+"whep")
+	eventually(t, so("pictures again"), func() bool { return got.Load() > 30 })
+	if d := time.Since(began); d > 10*time.Second {
+		t.Errorf("pictures again after %v, want less than 10 s", d)
 	}
 }

@@ -76,9 +76,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var tokenFile, sfuTokenFile, trace string
 	flags := flag.NewFlagSet("browser-sfu", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are printed once, by main
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDR` of pages, WHIP and WHEP (port 0: any free one)")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDR` of the pages and endpoints that viewers come to (port 0: any free one); before a gateway the publisher is always on this machine")
 	flags.StringVar(&o.sfu, "sfu", embedded, "where the gateway sends to: embedded, livekit, or a WHIP `URL`; with a URL the view is its neighbour /whep, in our page")
-	flags.StringVar(&o.room, "room", "gbrcc", "room of the LiveKit server")
+	flags.StringVar(&o.room, "room", "gbrcc", "room of the LiveKit server: `NAME`")
 	flags.StringVar(&sfuTokenFile, "sfu-token-file", "", "bearer token for the -sfu URL from `FILE`")
 	flags.StringVar(&o.modem, "modem", "sim", "the gateway's uplink: sim (an emulated phone in an emulated cell), a pairing `URL` printed by the agent's -pair (the real network, with telemetry of that phone), or off (no gateway)")
 	flags.StringVar(&trace, "trace", "", "capacity of the emulated uplink from `FILE`: mahimahi or CSV, as of examples/call (default: a built-in synthetic LTE cell)")

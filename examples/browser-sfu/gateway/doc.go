@@ -9,11 +9,12 @@
 //	   ▲                             │                        │ estimator ◀── modem
 //	   └── maxBitrate or REMB ───────┴──── target, key frames ┘
 //
-// A browser needs most of a second to obey, so what matters is the pacer: it
-// follows the radio at once, and drops what remains of a frame that it cannot
-// keep, after which the browser is asked for a key frame. Header extensions of
-// the browser are left out, transport-wide numbers are the uplink's own, and
-// NACKs from the far end are answered here.
+// A browser needs half a second to obey. Until then what it sends beyond the
+// uplink's rate waits in the queue and not in the phone, where nothing could be
+// dropped and the wait would look like a radio that is worse than it is. Frames
+// that have waited too long are dropped as wholes, and the browser is asked for a
+// key frame. Header extensions of the browser are left out, transport-wide numbers
+// are the uplink's own, and NACKs from the far end are answered here.
 //
 //	uplink.go  the PeerConnection to the WHIP endpoint
 //	whip.go    a WHIP client

@@ -10,7 +10,6 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfu"
-	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/interceptor"
 )
 
@@ -50,7 +49,6 @@ func Steer(ctx context.Context, p *sfu.Publication, current func() *interceptor.
 	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()
 	var est *interceptor.Estimator
-	var dips dip
 	last, at := 0, time.Time{}
 	for {
 		if e := current(); e != est {
@@ -65,8 +63,7 @@ func Steer(ctx context.Context, p *sfu.Publication, current func() *interceptor.
 		// What changes little waits; what was said once may not have been heard:
 		// the data channel opens later than the media.
 		if est != nil {
-			now := time.Now()
-			bps := dips.fill(now, est.GetTargetBitrate(), est.Target())
+			now, bps := time.Now(), est.GetTargetBitrate()
 			if d := bps - last; now.Sub(at) >= time.Second || d <= -last/50 || d >= last/20 {
 				last, at = bps, now
 				p.SetMaxBitrate(bps)
@@ -97,36 +94,4 @@ func OutletOf(m sfu.Medium, write func(*rtp.Packet) error, current func() *inter
 	}
 
 	return o
-}
-
-const (
-	// dipTime is how long a dip of the target may be kept from the browser.
-	dipTime = 300 * time.Millisecond
-	// dipShare is the part of the radio's rate that it hears meanwhile.
-	dipShare = 0.8
-	// burstFactor is how much faster than the radio a frame leaves the pacer:
-	// gbr.Config.PacingFactor.
-	burstFactor = 2.5
-)
-
-// dip is a target that is lower than the radio's rate for as long as it takes to
-// empty the queue in the phone. That is over before a browser has obeyed, which
-// would then be slow to come back.
-type dip struct{ since time.Time }
-
-func (d *dip) fill(now time.Time, bps int, t gbr.Target) int {
-	radio := min(int(dipShare/burstFactor*float64(t.PacingBps)), t.Outer.BitrateBps)
-	if bps >= radio {
-		d.since = time.Time{}
-
-		return bps
-	}
-	if d.since.IsZero() {
-		d.since = now
-	}
-	if now.Sub(d.since) > dipTime {
-		return bps
-	}
-
-	return radio
 }

@@ -38,9 +38,12 @@ func TestChromium(t *testing.T) {
 	}
 
 	kill()
-	headless.Wait(t, to, `$('state').textContent !== 'live'`)
+	const fps = `(charts.panels[1].data[0].at(-1) ?? 0)`
+	headless.Wait(t, to, `$('state').textContent !== 'live' && !`+fps)
 	node(t, 7880, "")
 	// The SDK and the page wait longer after each failure.
-	took := eventually(t, "live again", func() bool { return headless.Eval[bool](t, to, `$('state').textContent === 'live'`) })
+	took := eventually(t, "live again", func() bool {
+		return headless.Eval[bool](t, to, `$('state').textContent === 'live' && `+fps+` > 5`)
+	})
 	t.Logf("live again %v after the server was back", took)
 }

@@ -163,7 +163,12 @@ func TestWHIP(t *testing.T) {
 	// Media is not to leave by loopback: the server is not there.
 	args := []string{"-sfu", s.http() + "/whip/v1", "-sfu-token-file", file, "-v"}
 	go func() { done <- app.Run(ctx, nil, args, out, out) }()
-	t.Cleanup(func() { cancel(); <-done })
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 	var m []string
 	eventually(t, "the addresses", func() bool {
 		m = regexp.MustCompile(`publish (http://\S+/)publish#(\S+)`).FindStringSubmatch(out.String())

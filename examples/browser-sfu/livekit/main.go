@@ -85,7 +85,14 @@ func fromEnvironment(room string) (server, error) {
 
 // origins are those that a page speaks to: the socket, and what the client asks
 // over HTTP when that fails.
-func (s server) origins() []string { return []string{s.url, s.http()} }
+func (s server) origins() []string {
+	u, err := url.Parse(s.url)
+	if err != nil {
+		return nil // it was looked at before
+	}
+
+	return []string{u.Scheme + "://" + u.Host, "http" + strings.TrimPrefix(u.Scheme, "ws") + "://" + u.Host}
+}
 
 func (s server) http() string { return "http" + strings.TrimPrefix(s.url, "ws") }
 

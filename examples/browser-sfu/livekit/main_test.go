@@ -41,6 +41,14 @@ func TestFromEnvironment(t *testing.T) {
 	}
 }
 
+// The page may speak to the server, whatever path it is below.
+func TestOrigins(t *testing.T) {
+	s := server{url: "wss://sfu.example/below"}
+	if got := strings.Join(s.origins(), " "); got != "wss://sfu.example https://sfu.example" {
+		t.Error(got)
+	}
+}
+
 // A server that is not there, or not one.
 func TestJoinErrors(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())

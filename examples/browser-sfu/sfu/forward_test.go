@@ -140,20 +140,29 @@ func TestVanishedViewer(t *testing.T) {
 	}
 }
 
-// Ten viewers get all of it, at 3 Mbit/s.
+// Ten viewers get all of it, at 3 Mbit/s: the server drops nothing, and what the
+// sockets of a busy machine lose is sent again.
 func TestTenViewers(t *testing.T) {
 	s, url := start(t)
-	newCamera(t, url, 7)
+	newCamera(t, url, manyPackets)
 	eventually(t, "a publisher", publishing(s))
 	var all []*screen
 	for range 10 {
 		all = append(all, newScreen(t, url))
 	}
+	before := make([]int64, len(all))
 	for i, v := range all {
-		eventually(t, "pictures", func() bool { return v.frames.Load() > 700 }) // 2 s
-		if v.holes.Load() != 0 {
-			t.Errorf("viewer %d: %d holes", i, v.holes.Load())
-		}
+		eventually(t, "pictures", func() bool { return v.frames.Load() > 20 })
+		before[i] = v.frames.Load()
+	}
+	in := s.Stats().PacketsIn
+	time.Sleep(2 * time.Second)
+	sent := s.Stats().PacketsIn - in
+	if sent < 50*manyPackets {
+		t.Fatalf("%d packets in 2 s, want about %d", sent, 100*manyPackets)
+	}
+	for i, v := range all {
+		eventually(t, "all packets", func() bool { return v.frames.Load()-before[i] >= sent })
 	}
 	if st := s.Stats(); st.Viewers != 10 || st.Overflows != 0 {
 		t.Errorf("%+v", st)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import "math"
+
+const (
+	// shortfallTTIs is the time for which a frame's rate is decided, one frame at
+	// 30 fps; shortfallMemory is in such times: a second.
+	shortfallTTIs, shortfallMemory = 33, 30
+	// caution is by how much the encoder's share of the radio's rate is lower, for
+	// each share by which a frame's worth was less than expected: what is missing
+	// makes that frame late and the next one, what is left over is only not used.
+	// cautionFloor bounds it.
+	caution, cautionFloor = 0.7, 0.8
+)
+
+// shortfall is how much less the radio carried, in the time of a frame, than was
+// expected when that began: 0 on a radio that is steady, about 0.1 beside some
+// others in a cell, 0.3 in a car.
+type shortfall struct {
+	bytes, ttis, expected float64 // of the frame's time that runs
+	square                float64 // mean of the squared share
+}
+
+// add takes TTIs of which the bytes are known, and what is expected of one now.
+func (s *shortfall) add(bytes, ttis, expected float64) {
+	if s.ttis == 0 {
+		s.expected = expected
+	}
+	s.bytes += bytes
+	if s.ttis += ttis; s.ttis < shortfallTTIs {
+		return
+	}
+	// Less rate does not help against an outage.
+	if s.bytes > 0 && s.expected > 0 {
+		short := max(0, 1-s.bytes/s.ttis/s.expected)
+		s.square += (short*short - s.square) / shortfallMemory
+	}
+	s.bytes, s.ttis = 0, 0
+}
+
+// safety is what is left of a share of the radio's rate that suits a steady one.
+func (s *shortfall) safety(steady float64) float64 {
+	return max(steady-caution*math.Sqrt(s.square), min(steady, cautionFloor))
+}

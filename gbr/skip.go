@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+package gbr
+
+import "time"
+
+const (
+	// skipAfter is how long a frame would take to leave, with what is ahead of it,
+	// and skipSize how long alone, in frame intervals: it is left out when both are
+	// more. A small one makes nothing later.
+	skipAfter, skipSize = 3, 2
+)
+
+// skipFrame: see Estimator.SkipFrame. An encoder that obeys a rate makes a frame
+// for what the radio carried some time ago; when that has fallen since, it would
+// stand in the way of those that fit. Two in a row are never left out: the next
+// one has a newer rate.
+func (l *grantLaw) skipFrame(now time.Time, mode Mode) bool {
+	skip := l.active(mode) && mode == Dual && !l.cfg.Without.Has(Skipping) && !l.skipped && l.tooBig(now)
+	l.skipped = skip
+
+	return skip
+}
+
+// tooBig tells whether a frame captured now is one to leave out.
+func (l *grantLaw) tooBig(now time.Time) bool {
+	interval := float64(l.cfg.FrameInterval) / 1e6 // ms
+	frame := l.targets.at(now.Add(-l.cfg.EncoderLag)) / 8000 * interval
+	if now.Sub(l.offeredAt) < l.cfg.FrameInterval/2 {
+		frame = l.offered // it obeys a budget
+	}
+	mu := max(l.cap.mu, 1)
+
+	return frame/mu > skipSize*interval && (l.queue(now)+frame)/mu > skipAfter*interval
+}
+
+// pastSteps is for how many ms targets are remembered, a power of two.
+const pastSteps = 128
+
+// pastTargets are the encoder's targets, the highest of each ms.
+type pastTargets struct {
+	bps    [pastSteps]float64
+	newest int64 // ms
+	last   float64
+}
+
+// add notes that a target is in force from now on.
+func (p *pastTargets) add(now time.Time, bps float64) {
+	ms := now.UnixMilli()
+	p.newest = max(p.newest, ms-pastSteps)
+	for p.newest < ms {
+		p.newest++
+		p.bps[p.newest&(pastSteps-1)] = p.last
+	}
+	at := &p.bps[ms&(pastSteps-1)]
+	*at, p.last = max(*at, bps), bps
+}
+
+// at is the target at a time, the oldest there is for one before that.
+func (p *pastTargets) at(t time.Time) float64 {
+	ms := max(p.newest-pastSteps+1, min(t.UnixMilli(), p.newest))
+
+	return p.bps[ms&(pastSteps-1)]
+}
