@@ -228,6 +228,9 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		l.configure(*t.Config)
 	}
 	if len(t.Grants) == 0 && len(t.Reports) == 0 {
+		if !l.twin.clock.everHeard {
+			return // there is nothing else than samples
+		}
 		l.count(now, l.cap.done, math.MinInt64, l.late(now))
 		l.whole()
 		l.release(now)

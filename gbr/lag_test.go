@@ -19,18 +19,20 @@ func TestLagOfEveryRadio(t *testing.T) {
 		radio cell.Radio
 		lag   time.Duration
 	}{
-		{cell.LTEFDD, 8 * time.Millisecond}, {cell.NRFDD, 6 * time.Millisecond},
-		{cell.NRTDD, 5 * time.Millisecond}, {cell.NRTDD7D1S2U, 5 * time.Millisecond},
+		{cell.LTEFDD, 8 * time.Millisecond},
+		{cell.NRFDD, 6 * time.Millisecond},
+		{cell.NRTDD, 5 * time.Millisecond},
+		{cell.NRTDD7D1S2U, 5 * time.Millisecond},
 	}
 	for _, r := range radios {
-		for _, period := range []time.Duration{5, 10, 20} {
+		for _, period := range []time.Duration{5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond} {
 			for _, frame := range []int{2000, 5000, 8000, 12_000} {
-				cfg := cell.Config{Start: epoch, Seed: 1, Capacity: cell.Constant(8_000_000), Radio: r.radio, BSRPeriod: period * time.Millisecond}
+				cfg := cell.Config{Start: epoch, Seed: 1, Capacity: cell.Constant(8_000_000), Radio: r.radio, BSRPeriod: period}
 				phone, err := cell.New(cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkLag(t, fmt.Sprintf("%v, T %d ms, frames of %d bytes", r.radio, period, frame), &phone.Phone, frame, r.lag)
+				checkLag(t, fmt.Sprintf("%v, T %v, frames of %d bytes", r.radio, period, frame), &phone.Phone, frame, r.lag)
 			}
 		}
 		for _, others := range []int{2, 6, 12} {
