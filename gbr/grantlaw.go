@@ -601,7 +601,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 			share = l.path.trains.most()
 		}
 		limit = min(limit, share*c)
-	} else if l.path.trains.weight == 0 && now.Sub(l.activeAt) < trainWait {
+	} else if l.path.trains.weight < trainFew && now.Sub(l.activeAt) < trainWait {
 		return
 	}
 	if rate < limit {

@@ -39,7 +39,7 @@ const (
 	trainEvery                         = 30
 	// trainFade is what is left of the fastest with each that is slower.
 	trainFade = 0.99
-	// trainWait is how long growth waits for the first of them.
+	// trainWait is how long growth waits for the first few of them.
 	trainWait = 500 * time.Millisecond
 	// trainShare is up to what of a rate that is not firm growth is fast, trainMost
 	// what is used of one that is: frames are not all as large. trainSpare is by how
