@@ -229,7 +229,7 @@ func TestPlugUplinkIsShared(t *testing.T) {
 					sum += rates[i]
 					weights += c.weights[i]
 				}
-				within(t, "together", sum/share, 5.4, 0.3, "Mbit/s")
+				within(t, "together", sum/share, 5.5, 0.35, "Mbit/s")
 				for i, call := range calls {
 					switch {
 					case c.need == 0:
