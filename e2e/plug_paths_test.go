@@ -82,12 +82,12 @@ func TestPlugBadFeedback(t *testing.T) {
 	}{
 		"a third lost": {func(rng *rand.Rand) (int, time.Duration) { return min(1, rng.IntN(3)), 0 }, 3.2, 0.7, 3.2, false},
 		"all twice":    {func(*rand.Rand) (int, time.Duration) { return 2, 0 }, 3.3, 0.6, 3.3, false},
-		"2 s late":     {func(*rand.Rand) (int, time.Duration) { return 1, 2 * time.Second }, 1.9, 1.9, 3.0, true},
+		"2 s late":     {func(*rand.Rand) (int, time.Duration) { return 1, 2 * time.Second }, 1.9, 1.9, 3.2, true},
 		"out of order": {func(rng *rand.Rand) (int, time.Duration) {
 			return 1, time.Duration(rng.IntN(150)) * time.Millisecond
 		}, 2.5, 1.4, 3.2, false},
 		// The inner loop still knows that the radio takes it.
-		"none": {func(*rand.Rand) (int, time.Duration) { return 0, 0 }, 1.9, 1.9, 3.0, true},
+		"none": {func(*rand.Rand) (int, time.Duration) { return 0, 0 }, 1.9, 1.9, 3.2, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
