@@ -175,9 +175,11 @@ func TestPlugPLI(t *testing.T) {
 // stack, and leave as little of it unused as one does alone, with frames at any
 // phase to each other; when one is closed the others take over. Of three the one
 // with the least weight gets less than that: the others' frames in the phone look
-// like a queue to it, and its encoder follows the dips. One in some runs stays
-// above its part by what the smoother does not count as a move, as the others make
-// room for it.
+// like a queue to it, and its encoder follows the dips.
+//
+// The tolerances hide a fault: in one run of seven, of two with the weights 2 and 1
+// the second gets 0.84 of its part, and the delay's 95th percentile is 73 ms in place
+// of 55. Its cause is not known. Mended, they go back to 0.15 and 15 ms.
 func TestPlugUplinkIsShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		weights []float64
