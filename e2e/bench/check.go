@@ -126,8 +126,11 @@ func writeCheck(w io.Writer, results []record, _ []failure) error {
 		}
 	}
 	c.moves()
+	if err := c.print(w); err != nil {
+		return err
+	}
 
-	return c.print(w)
+	return c.writePublished(w, []string{"gbrcc", "gbrcc-budget"})
 }
 
 // thresholds are those of a row.

@@ -23,6 +23,7 @@
 //	output.go    list, table, JSON
 //	classes.go   -classes: medians over classes
 //	check.go     -check: thresholds, and how far from them
+//	published.go and what was published beside it
 //	sweeps.go    what is swept, as curves and heat maps of the report
 //	sweepplot.go and as pictures
 //	report.go    report.html; its looks are in assets/
