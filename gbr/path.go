@@ -202,7 +202,7 @@ func (p *path) onDelay(now time.Time, results []gcc.PacketResult, est gcc.Estima
 	if p.trains.firm() || p.trains.narrow() == 0 || n < trainPackets {
 		p.mean = p.queue
 	}
-	switch high := p.mean > pathHigh+p.slack; {
+	switch high := p.settled(now) && p.mean > pathHigh+p.slack; {
 	case high && p.episode.IsZero():
 		if now.Sub(p.highAt) > pathQuiet {
 			p.begun, p.before = now, 0
