@@ -574,7 +574,7 @@ func (l *grantLaw) onTimeout(now time.Time, mode Mode) {
 // steer lets the outer loop's rate grow while nothing speaks against it.
 func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if !l.active(mode) {
-		l.handOver(now)
+		l.handOver(now, mode)
 		l.grownAt = now
 
 		return
@@ -629,7 +629,7 @@ func (l *grantLaw) take(now time.Time, bps int) {
 // down from there for a while: it will take longer to see the radio's falls, so
 // it must not be that near to its capacity. Who has steered only briefly has not
 // brought it there, and gives back what it took over.
-func (l *grantLaw) handOver(now time.Time) {
+func (l *grantLaw) handOver(now time.Time, mode Mode) {
 	est := l.outer.Estimate()
 	if l.wasActive {
 		l.wasActive = false
@@ -643,6 +643,10 @@ func (l *grantLaw) handOver(now time.Time) {
 		}
 		if now.Sub(l.tookAt) > brief {
 			l.took = 0
+		} else if mode != OuterOnly && float64(est.BitrateBps) < l.took {
+			// What has made it cut was not true.
+			l.outer.SetEstimate(now, l.clamp(int(l.took)))
+			est = l.outer.Estimate()
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
