@@ -339,5 +339,5 @@ func (o *offset) fault() {
 // known tells whether the offset can be relied on: after each change it takes
 // twice as long, so that who cannot be understood for long is not listened to.
 func (o *offset) known() bool {
-	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < offsetFits/float64(max(1, o.faults))
+	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < offsetFits/max(1, float64(o.faults)+0.5)
 }
