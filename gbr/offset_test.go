@@ -94,11 +94,11 @@ func TestOffset(t *testing.T) {
 func TestOffsetIsTold(t *testing.T) {
 	const ahead, latency = 50_000, 9_000
 	for _, c := range []struct {
-		name     string
-		told     int64 // µs off
-		late     bool  // after it has found it
-		ms       int
-		equal    bool
+		name  string
+		told  int64 // µs off
+		late  bool  // after it has found it
+		ms    int
+		equal bool
 	}{
 		{name: "rightly", ms: 60, equal: true},
 		{name: "rightly, and for long", ms: 20_000, equal: true},
