@@ -50,6 +50,9 @@ const (
 	// offsetFaults is the most changes that are remembered; one is forgotten after
 	// offsetForgiven reports without any.
 	offsetFaults, offsetForgiven = 6, 2000
+	// offsetFits is the most difference with which the offset is known, after so many
+	// faults a part of it: what does not fit well has been wrong before.
+	offsetFits = 0.75
 	// offsetBelow is how many times as far an offset below the least counts.
 	offsetBelow = 4
 	// offsetQuick is how much of the difference that the offset in use leaves is
@@ -364,5 +367,5 @@ func (o *offset) fault() {
 // known tells whether the offset can be relied on: after each change it takes
 // twice as long, so that who cannot be understood for long is not listened to.
 func (o *offset) known() bool {
-	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < 0.75
+	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < offsetFits/float64(max(1, o.faults))
 }

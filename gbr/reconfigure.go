@@ -91,7 +91,6 @@ func (l *grantLaw) adopt(old *grantLaw, now bool, encoderBps int) {
 		l.twin.clock, l.twin.offset = old.twin.clock, old.twin.offset
 		l.grantAge, l.reportAge, l.config = old.grantAge, old.reportAge, old.config
 		l.path.slack, l.ceiling = old.path.slack, old.ceiling
-		l.check.later = true
 		l.cap = old.cap
 		l.cap.handover() // of the backlog nothing is known any more
 	}
