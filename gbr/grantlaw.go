@@ -744,7 +744,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 			o.rate = min(o.rate, int(l.inner))
 			o.encoder = min(o.encoder, o.rate)
 		}
-		l.smoother.Reset(o.rate)
+		l.smoother.Reset(l.ofWhole(o.rate))
 
 		return o
 	}
@@ -757,7 +757,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 		if l.cfg.Without.Has(Smoothing) {
 			o.encoder = min(o.rate, inner)
 		} else {
-			o.encoder = min(o.rate, l.smoother.Update(now, inner))
+			o.encoder = min(o.rate, int(l.share*float64(l.smoother.Update(now, l.ofWhole(inner)))))
 		}
 		o.rate = min(o.rate, inner)
 		mu := l.cap.mu * 8000
@@ -775,6 +775,13 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 	}
 
 	return o
+}
+
+// ofWhole is what a rate is of the whole radio's, which is what is smoothed: of the
+// radio not every move matters, but a share is somebody's decision. Who kept more
+// than its share because that is not much more would keep it at the others' cost.
+func (l *grantLaw) ofWhole(bps int) int {
+	return int(min(float64(bps)/l.share, math.MaxInt32))
 }
 
 // rateNow is the rate for an encoder that does not know the frame budget.
