@@ -47,13 +47,13 @@ type Packet struct {
 // ends it too.
 func Run(ctx context.Context, s Source, e Encoder, write func(Packet) error) error {
 	block := make([]float32, BlockSamples)
-	for {
+	for ctx.Err() == nil {
 		captured, err := s.Read(ctx, block)
 		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		case err != nil && ctx.Err() == nil:
 			return err
+		case err != nil:
+			continue
 		}
 		data, err := e.Encode(block)
 		if err != nil {
@@ -63,4 +63,6 @@ func Run(ctx context.Context, s Source, e Encoder, write func(Packet) error) err
 			return err
 		}
 	}
+
+	return nil
 }
