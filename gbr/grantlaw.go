@@ -408,7 +408,6 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 	before := l.outer.Estimate()
 	l.path.onArrivals(now, fb.Packets)
 	l.path.compete.onFeedback(fb.Packets)
-	l.path.trains.onFeedback(now, fb.Packets)
 	if !l.cfg.Without.Has(PathLaw) {
 		l.path.trains.radio = l.cap.mu * 8000
 	}
@@ -521,7 +520,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	}
 	if after.BitrateBps < before.BitrateBps {
 		room := l.ceiling.bps == 0 || l.path.trains.firm()
-		if !l.cfg.Without.Has(PathLaw) && room && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+		if !l.cfg.Without.Has(PathLaw) && room && (l.path.trains.firm() || l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
 			// A trend without a queue behind the radio is the correction's
 			// error.
 			l.outer.SetEstimate(now, before.BitrateBps)
@@ -533,7 +532,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	if l.cfg.Without.Has(PathLaw) {
 		return
 	}
-	if most := l.path.trains.most() * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
+	if most := trainMost * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
 		l.outer.SetEstimate(now, l.clamp(int(most)))
 	}
 	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full(now) {
@@ -607,7 +606,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if c := l.path.trains.narrow(); c > 0 {
 		share := trainShare
 		if l.ceiling.bps > 0 || l.path.trains.firm() {
-			share = l.path.trains.most()
+			share = trainMost
 		}
 		limit = min(limit, share*c)
 	} else if l.path.trains.weight < trainFew && now.Sub(l.activeAt) < trainWait {
@@ -769,6 +768,9 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
 			}
 			burst = min(burst, l.path.pace(l.frames, float64(o.rate)))
+			if l.path.trains.firm() {
+				o.pacing = int(pathEven * float64(o.rate))
+			}
 			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing
