@@ -643,10 +643,13 @@ func (l *grantLaw) handOver(now time.Time, mode Mode) {
 		}
 		if now.Sub(l.tookAt) > brief {
 			l.took = 0
-		} else if mode != OuterOnly && float64(est.BitrateBps) < l.took {
-			// What has made it cut was not true.
+		} else if mode != OuterOnly {
+			// What it has made of the rate was not true.
 			l.outer.SetEstimate(now, l.clamp(int(l.took)))
-			est = l.outer.Estimate()
+			est, from = l.outer.Estimate(), l.took
+			if !l.twin.clock.known() {
+				l.twin.clock.fault()
+			}
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
