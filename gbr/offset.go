@@ -261,7 +261,7 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 		if o.n > 2*offsetReports && o.quick > offsetWrong*o.quickIn {
 			o.doubt(offsetMisfits)
 			o.faults = min(o.faults+1, offsetFaults) // chance may find another one
-			o.heardAny = false // the least may be another one, too
+			o.heardAny = false                       // the least may be another one, too
 
 			return
 		}
