@@ -269,24 +269,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 			known = max(known, nearTTI(at)-open)
 		}
 	}
-	// What is much older than what was told before is not late but told again.
-	again := l.newestGrant - l.cfg.HoldDelay.Microseconds()
-	granted, newer := int64(0), false
-	for _, g := range l.grants {
-		granted += int64(g.bytes)
-		newer = newer || g.at > l.newestGrant
-		l.newestGrant = max(l.newestGrant, g.at)
-	}
-	if l.check.onGranted(now, granted, newer) {
-		l.twin.from = l.twin.tail // when those before left nobody knows
-		l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
-	}
-	if len(l.grants) > 0 && l.grants[0].at > again {
-		l.grantAge.add(now, us-l.grants[0].at)
-	}
-	if len(l.reports) > 0 && l.reports[0].at > again {
-		l.reportAge.add(now, us-l.reports[0].at)
-	}
+	l.news(now, us)
 	late := l.late(now)
 	if late && len(l.grants) > 0 {
 		// Reports come too late to tell what the base station knows: what has
@@ -324,6 +307,29 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
 	l.release(now)
+}
+
+// news notes how late the grants and reports of a batch come, at us, and what of it
+// was not known.
+func (l *grantLaw) news(now time.Time, us int64) {
+	// What is much older than what was told before is not late but told again.
+	again := l.newestGrant - l.cfg.HoldDelay.Microseconds()
+	granted, newer := int64(0), false
+	for _, g := range l.grants {
+		granted += int64(g.bytes)
+		newer = newer || g.at > l.newestGrant
+		l.newestGrant = max(l.newestGrant, g.at)
+	}
+	if l.check.onGranted(now, granted, newer) {
+		l.twin.from = l.twin.tail // when those before left nobody knows
+		l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
+	}
+	if len(l.grants) > 0 && l.grants[0].at > again {
+		l.grantAge.add(now, us-l.grants[0].at)
+	}
+	if len(l.reports) > 0 && l.reports[0].at > again {
+		l.reportAge.add(now, us-l.reports[0].at)
+	}
 }
 
 // newestStamp is the newest time in a batch.
