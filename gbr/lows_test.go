@@ -65,14 +65,17 @@ func TestPathIsAsLongAsItIsOften(t *testing.T) {
 	within("a path that became 20 ms shorter, and then full", p.queue, 40*time.Millisecond)
 }
 
-// The first reports have nothing to compare with.
+// The first reports have nothing to compare with, wherever in a slot they come.
 func TestPathIsUnknownAtFirst(t *testing.T) {
-	p := &path{}
-	now := reports(p, time.Unix(1000, 0), 1, 0)
-	for range 4 {
-		now = reports(p, now, 1, 60*time.Millisecond)
-		if _, ok := p.limit(now); ok {
-			t.Fatalf("a limit %v after the first report", now.Sub(time.Unix(1000, 0)))
+	for ms := range 10 {
+		p := &path{}
+		begin := time.Unix(1000, 0).Add(time.Duration(10*ms) * time.Millisecond)
+		now := reports(p, begin, 1, 0)
+		for range 4 {
+			now = reports(p, now, 1, 60*time.Millisecond)
+			if _, ok := p.limit(now); ok {
+				t.Fatalf("a limit %v after the first report", now.Sub(begin)-50*time.Millisecond)
+			}
 		}
 	}
 }
