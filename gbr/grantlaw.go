@@ -58,6 +58,8 @@ type grantLaw struct {
 	samples   gainLaw   // for telemetry that has no grants of TTIs
 	samplesAt time.Time // newest sample of such a one
 	grantsAt  time.Time // newest batch with grants
+	// newestGrant is the newest stamp of one, on the modem's clock.
+	newestGrant int64
 
 	check     check
 	smoother  *qoe.Smoother
@@ -120,6 +122,9 @@ func (l *grantLaw) us(now time.Time) int64 {
 
 func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	l.outer.OnPacketSent(now, p)
+	if p.Size <= 0 {
+		return
+	}
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
 		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
@@ -214,7 +219,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if len(t.Grants) > 0 {
 		l.grantsAt = now
 	}
-	if len(t.Samples) > 0 && !l.hasGrants(now) {
+	if len(t.Samples) > 0 && !l.hasGrants(now) && !l.check.bad {
 		l.samplesAt = now
 		l.samples.onTelemetry(now, t)
 	} else {
@@ -264,12 +269,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 			known = max(known, nearTTI(at)-open)
 		}
 	}
-	if len(l.grants) > 0 {
-		l.grantAge.add(now, us-l.grants[0].at)
-	}
-	if len(l.reports) > 0 {
-		l.reportAge.add(now, us-l.reports[0].at)
-	}
+	l.news(now, us)
 	late := l.late(now)
 	if late && len(l.grants) > 0 {
 		// Reports come too late to tell what the base station knows: what has
@@ -306,16 +306,30 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.count(now, known, knownReports, late)
 	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
-	if len(l.grants) > 0 {
-		granted := int64(0)
-		for _, g := range l.grants {
-			granted += int64(g.bytes)
-		}
-		if l.check.onGranted(now, granted) {
-			l.twin.from = l.twin.tail // when those before left nobody knows
-		}
-	}
 	l.release(now)
+}
+
+// news notes how late the grants and reports of a batch come, at us, and what of it
+// was not known.
+func (l *grantLaw) news(now time.Time, us int64) {
+	// What is much older than what was told before is not late but told again.
+	again := l.newestGrant - l.cfg.HoldDelay.Microseconds()
+	granted, newer := int64(0), false
+	for _, g := range l.grants {
+		granted += int64(g.bytes)
+		newer = newer || g.at > l.newestGrant
+		l.newestGrant = max(l.newestGrant, g.at)
+	}
+	if l.check.onGranted(now, granted, newer) {
+		l.twin.from = l.twin.tail // when those before left nobody knows
+		l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
+	}
+	if len(l.grants) > 0 && l.grants[0].at > again {
+		l.grantAge.add(now, us-l.grants[0].at)
+	}
+	if len(l.reports) > 0 && l.reports[0].at > again {
+		l.reportAge.add(now, us-l.reports[0].at)
+	}
 }
 
 // newestStamp is the newest time in a batch.
@@ -339,7 +353,7 @@ func (l *grantLaw) restart(now time.Time) {
 	l.twin.restart()
 	l.cap.restart(nearTTI(l.us(now) + l.twin.offset - 1_000_000))
 	l.misled(now)
-	l.frame = frame{}
+	l.frame, l.newestGrant = frame{}, math.MinInt64/2
 	l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
 }
 
@@ -642,10 +656,13 @@ func (l *grantLaw) handOver(now time.Time, mode Mode) {
 		}
 		if now.Sub(l.tookAt) > brief {
 			l.took = 0
-		} else if mode != OuterOnly && float64(est.BitrateBps) < l.took {
-			// What has made it cut was not true.
+		} else if mode != OuterOnly {
+			// What it has made of the rate was not true.
 			l.outer.SetEstimate(now, l.clamp(int(l.took)))
-			est = l.outer.Estimate()
+			est, from = l.outer.Estimate(), l.took
+			if !l.twin.clock.known() {
+				l.twin.clock.fault()
+			}
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
