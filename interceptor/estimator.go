@@ -394,6 +394,23 @@ func (e *Estimator) atClose(f func()) {
 	}
 }
 
+// clock is what the core knows of the modem's.
+func (e *Estimator) clock() (ahead time.Duration, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.core.Clock()
+}
+
+// setClock tells the core what another one knows.
+func (e *Estimator) setClock(ahead time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.core.SetClock(e.now(), ahead)
+	}
+}
+
 // bytesSent is what has left so far.
 func (e *Estimator) bytesSent() int64 {
 	e.mu.Lock()
