@@ -62,8 +62,8 @@ type path struct {
 	base, baseMean lows          // shortest of this half; the same of reports' means
 	prev, prevMean time.Duration // of the half before
 	baseAt         time.Time
-	hasBase            bool
-	hasPrev            bool
+	hasBase        bool
+	hasPrev        bool
 
 	// slack is what is added to pathHigh and pathLow where grants are so rare that
 	// the twin cannot be right to 8 ms.
@@ -74,11 +74,8 @@ type path struct {
 	// whose frames come when the others' have just gone.
 	queue, mean time.Duration
 	queueAt     time.Time // zero before the first
-	last        [pathFew]lastDelay
 	nLast       int
-
-	arrivals [pathArrivals]arrival
-	n        int64
+	n           int64 // arrivals
 
 	episode time.Time // since when there is a queue; zero for none
 	highAt  time.Time // when there last was one
@@ -97,6 +94,9 @@ type path struct {
 	spentTill time.Time
 	// bottleneck is what arrived when there last was a queue for sure, bit/s.
 	bottleneck float64
+
+	last     [pathFew]lastDelay
+	arrivals [pathArrivals]arrival
 }
 
 // lastDelay is one packet's, and when it was told.
