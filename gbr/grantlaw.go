@@ -32,10 +32,11 @@ const (
 
 // grantLaw is Default.
 type grantLaw struct {
+	// Large memories are at both ends: what is between them is looked at with each
+	// packet and sample, and of a thousand estimators nothing is in the cache.
+	cap capacity
+
 	*shared
-	twin  twin
-	cap   capacity
-	path  path
 	epoch time.Time
 	begun bool
 
@@ -77,7 +78,6 @@ type grantLaw struct {
 	offeredAt time.Time
 	interval  time.Duration // of FrameBudget's calls
 	left      float64
-	targets   pastTargets
 	skipped   bool // the frame before
 	pacing    int
 	frameAt   time.Time // first packet of the newest frame
@@ -92,6 +92,10 @@ type grantLaw struct {
 	// others is what would wait of other senders' bytes if there were no other.
 	others   float64
 	othersAt time.Time
+
+	twin    twin
+	targets pastTargets
+	path    path
 }
 
 // heldResult is a result and when it was told.

@@ -83,11 +83,8 @@ type path struct {
 	// whose frames come when the others' have just gone.
 	queue, mean time.Duration
 	queueAt     time.Time // zero before the first
-	last        [pathFew]lastDelay
 	nLast       int
-
-	arrivals [pathArrivals]arrival
-	n        int64
+	n           int64 // arrivals
 
 	episode time.Time // since when there is a queue; zero for none
 	highAt  time.Time // when there last was one
@@ -106,6 +103,9 @@ type path struct {
 	spentTill time.Time
 	// bottleneck is what arrived when there last was a queue for sure, bit/s.
 	bottleneck float64
+
+	last     [pathFew]lastDelay
+	arrivals [pathArrivals]arrival
 }
 
 // lastDelay is one packet's, and when it was told.
