@@ -77,6 +77,7 @@ var arrows = map[string]arrow{
 	"e2e/media":                  to(),
 	"e2e/peer":                   to("qoe"),
 	"e2e/phone":                  to("modemlink", "modemlink/source"),
+	"e2e/sound":                  to(),
 	"e2e/video":                  to(),
 	"e2e/video/devices":          to("e2e/video"),
 	"e2e/video/vp8":              to(),

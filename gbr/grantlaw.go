@@ -198,7 +198,7 @@ func (l *grantLaw) hasGrants(now time.Time) bool {
 
 // onlySamples tells that the ratio is all there is: then its gain steers.
 func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
-	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode)
+	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode) && !l.check.bad
 }
 
 // trusted tells whether the modem's word is to be steered by.
@@ -306,8 +306,14 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.count(now, known, knownReports, late)
 	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
-	for _, g := range l.grants {
-		l.check.granted += float64(g.bytes)
+	if len(l.grants) > 0 {
+		granted := int64(0)
+		for _, g := range l.grants {
+			granted += int64(g.bytes)
+		}
+		if l.check.onGranted(now, granted) {
+			l.twin.from = l.twin.tail // when those before left nobody knows
+		}
 	}
 	l.release(now)
 }
@@ -407,6 +413,9 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 		l.path.trains.radio = l.cap.mu * 8000
 	}
 	l.path.trains.carried(float64(before.AckedBps))
+	if mode == OuterOnly {
+		l.check.onSilence()
+	}
 	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
 	if mode != Dual || !l.trusted() || l.cfg.Without.Has(Correction) {
 		l.flush(now)
@@ -565,7 +574,7 @@ func (l *grantLaw) onTimeout(now time.Time, mode Mode) {
 // steer lets the outer loop's rate grow while nothing speaks against it.
 func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if !l.active(mode) {
-		l.handOver(now)
+		l.handOver(now, mode)
 		l.grownAt = now
 
 		return
@@ -620,7 +629,7 @@ func (l *grantLaw) take(now time.Time, bps int) {
 // down from there for a while: it will take longer to see the radio's falls, so
 // it must not be that near to its capacity. Who has steered only briefly has not
 // brought it there, and gives back what it took over.
-func (l *grantLaw) handOver(now time.Time) {
+func (l *grantLaw) handOver(now time.Time, mode Mode) {
 	est := l.outer.Estimate()
 	if l.wasActive {
 		l.wasActive = false
@@ -634,6 +643,10 @@ func (l *grantLaw) handOver(now time.Time) {
 		}
 		if now.Sub(l.tookAt) > brief {
 			l.took = 0
+		} else if mode != OuterOnly && float64(est.BitrateBps) < l.took {
+			// What has made it cut was not true.
+			l.outer.SetEstimate(now, l.clamp(int(l.took)))
+			est = l.outer.Estimate()
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
@@ -731,7 +744,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 			o.rate = min(o.rate, int(l.inner))
 			o.encoder = min(o.encoder, o.rate)
 		}
-		l.smoother.Reset(o.rate)
+		l.smoother.Reset(l.ofWhole(o.rate))
 
 		return o
 	}
@@ -744,7 +757,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 		if l.cfg.Without.Has(Smoothing) {
 			o.encoder = min(o.rate, inner)
 		} else {
-			o.encoder = min(o.rate, l.smoother.Update(now, inner))
+			o.encoder = min(o.rate, int(l.share*float64(l.smoother.Update(now, l.ofWhole(inner)))))
 		}
 		o.rate = min(o.rate, inner)
 		mu := l.cap.mu * 8000
@@ -762,6 +775,13 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 	}
 
 	return o
+}
+
+// ofWhole is what a rate is of the whole radio's, which is what is smoothed: of the
+// radio not every move matters, but a share is somebody's decision. Who kept more
+// than its share because that is not much more would keep it at the others' cost.
+func (l *grantLaw) ofWhole(bps int) int {
+	return int(min(float64(bps)/l.share, math.MaxInt32))
 }
 
 // rateNow is the rate for an encoder that does not know the frame budget.

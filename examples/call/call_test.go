@@ -45,7 +45,7 @@ func TestCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkKeys(t, data)
+	checkKeys(t, data, false)
 	var got struct{ Runs []result }
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestCall(t *testing.T) {
 }
 
 // checkKeys compares with the keys that others read.
-func checkKeys(t *testing.T, data []byte) {
+func checkKeys(t *testing.T, data []byte, withSound bool) {
 	t.Helper()
 	var all map[string][]map[string]any
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -115,6 +115,10 @@ func checkKeys(t *testing.T, data []byte) {
 		"playout_ms_p50", "playout_ms_p95", "samples", "telemetry_age_ms_p50",
 	}
 	for _, run := range all["runs"] {
+		if _, ok := run["sound"]; ok != withSound {
+			t.Errorf("sound: %v", run["sound"])
+		}
+		delete(run, "sound")
 		if keys := slices.Sorted(maps.Keys(run)); !slices.Equal(keys, want) {
 			t.Errorf("keys %v, want %v", keys, want)
 		}

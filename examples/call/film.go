@@ -19,15 +19,27 @@ import (
 type film struct {
 	encoder video.Builder
 	shared  video.Source // of all legs: the pattern, a camera; nil: from a file
-	close   func() error // of the camera
+	close   func() error // of the devices
 	file    string
 	fps     int
+	audio   *audio // nil: silent
 }
 
 // source is pictures that have to be given back.
 type source interface {
 	video.Source
 	io.Closer
+}
+
+// listen adds the sound.
+func (f *film) listen(which, picture string) (err error) {
+	if f.audio, err = newAudio(which, picture); err != nil {
+		return errors.Join(err, f.close())
+	}
+	camera := f.close
+	f.close = func() error { return errors.Join(f.audio.close(), camera()) }
+
+	return nil
 }
 
 const (
@@ -97,6 +109,10 @@ func (f *film) show(ctx context.Context, v *peer.Video) (err error) {
 		defer done() //nolint:errcheck // it was only read
 		source = y
 	}
+	share, err := newShare(v.Estimator(), f.audio != nil)
+	if err != nil {
+		return err
+	}
 	var pilot *video.Pilot
 	cfg := video.Config{
 		Builder: f.encoder, Source: source, FPS: f.fps, MaxBps: maxBps,
@@ -105,7 +121,7 @@ func (f *film) show(ctx context.Context, v *peer.Video) (err error) {
 				pilot.KeyFrame()
 			}
 
-			return v.Estimator().GetTargetBitrate()
+			return int(share.pictures.Load())
 		},
 		Write: func(fr video.Frame) error { return v.Write(fr.Data, fr.Captured, fr.Key) },
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/sound"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -40,8 +41,9 @@ Examples:
   call -trace uplink.csv -duration 60s -json result.json
   call -agent-outage 10s,5s          # kill the phone's agent at 10 s for 5 s
   call -cc gbrcc -modem gbr://...    # telemetry from another agent
-  call -video                        # a real encoder, and the page plays the videos
+  call -video                        # real encoders, and the page plays what arrives
                                      # (go run -tags codec, needs libvpx)
+  call -video -picture camera        # you, with your microphone
 
 Flags:
 `
@@ -76,7 +78,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("call", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are printed once, by main
 	cc, trace := "gbrcc,pion", ""
-	show, picture := false, "pattern:640x360"
+	show, picture, hear := false, "pattern:640x360", ""
 	flags.DurationVar(&o.duration, "duration", 30*time.Second, "length of the call")
 	flags.StringVar(&cc, "cc", cc, "estimators, comma separated: "+strings.Join(names(), ", "))
 	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps or t_ms,nr_tbs,lte_tbs (FILE#nr, FILE#lte: one leg); steps above 1 Gbit/s are left out (default: a built-in synthetic LTE cell)")
@@ -86,6 +88,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the cell and of the encoder's noise")
 	flags.BoolVar(&show, "video", false, "encode real video, and play on the page what arrives")
 	flags.StringVar(&picture, "picture", picture, "what is shown with -video: pattern:WIDTHxHEIGHT, camera, or a `FILE` in y4m (ffmpeg -i x.mp4 -pix_fmt yuv420p x.y4m); every estimator has an encoder and the page a decoder for each: 1280x720 wants four cores")
+	flags.StringVar(&hear, "sound", "", fmt.Sprintf("what is `HEARD` with -video: tone (a beep with each second of the picture), microphone, or none; sound takes %d kbit/s of the uplink and goes first (default microphone with -picture camera, else tone)", sound.LinkBps/1000))
 	flags.Func("agent-outage", "kill the phone's agent during the call and start it again: `AT,FOR`, such as 10s,5s", func(s string) (err error) {
 		o.outageAt, o.outageFor, err = parseOutage(s)
 
@@ -136,8 +139,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		if o.film, err = newFilm(picture); err != nil {
 			return o, err
 		}
+		if err = o.film.listen(hear, picture); err != nil {
+			return o, err
+		}
 	} else if picture != "pattern:640x360" {
 		return o, errors.New("-picture: only with -video")
+	} else if hear != "" {
+		return o, errors.New("-sound: only with -video")
 	}
 
 	return o, nil

@@ -85,10 +85,10 @@ func newPage(o options) (*page, error) {
 	p := &page{board: board, url: pageURL(ln.Addr()), done: make(chan struct{})}
 	p.server = &http.Server{Handler: board.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	if o.film != nil {
-		if p.viewers, err = newViewers(o.cc); err != nil {
+		if p.viewers, err = newViewers(o.cc, o.film.audio != nil); err != nil {
 			return nil, errors.Join(err, ln.Close())
 		}
-		p.server.Handler = p.watch(o.cc)
+		p.server.Handler = p.watch(o.cc, o.film.audio != nil)
 	}
 	go func() {
 		defer close(p.done)
@@ -100,7 +100,7 @@ func newPage(o options) (*page, error) {
 }
 
 // watch is the page with the videos above the charts.
-func (p *page) watch(cc []string) http.Handler {
+func (p *page) watch(cc []string, withSound bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/charts/", http.StripPrefix("/charts", p.board.Handler()))
 	mux.Handle("POST /play/{cc}", p.viewers)
@@ -122,10 +122,11 @@ func (p *page) watch(cc []string) http.Handler {
 		type tile struct {
 			CC    string          `json:"cc"`
 			Color dashboard.Color `json:"color"`
+			Sound bool            `json:"sound"`
 		}
 		var tiles []tile
 		for _, name := range cc {
-			tiles = append(tiles, tile{name, colour(name)})
+			tiles = append(tiles, tile{name, colour(name), withSound})
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(tiles) // a browser that is gone
@@ -180,7 +181,7 @@ func (p *page) summary(results []result) {
 		}
 		rows = append(rows, row)
 	}
-	p.board.SetSummary(columns(), rows)
+	p.board.SetSummary(columns(results), rows)
 }
 
 func (p *page) close() {

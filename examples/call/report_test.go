@@ -99,13 +99,17 @@ func TestRow(t *testing.T) {
 		},
 		{result{CC: "seed", FreezeRatio: 1}, "seed|0.00|-|-|-|0|100.0 %|0|0|-"},
 		{result{CC: "pion", FramesRendered: 1}, "pion (NoOp pacer)|0.00|-|0 ms|0 ms|0|0.0 %|1|-|-"},
+		{
+			result{CC: "gcc", FramesRendered: 1, Sound: &soundResult{72.4, 90.5, 0.0123}},
+			"gcc|0.00|-|0 ms|0 ms|0|0.0 %|1|-|-|72 ms|90 ms|1.2 %",
+		},
 	}
 	for _, tt := range tests {
 		if got := strings.Join(tt.r.row(), "|"); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
-		if len(tt.r.row()) != len(columns()) {
-			t.Errorf("%d cells in %d columns", len(tt.r.row()), len(columns()))
+		if len(tt.r.row()) != len(columns([]result{tt.r})) {
+			t.Errorf("%d cells in %d columns", len(tt.r.row()), len(columns([]result{tt.r})))
 		}
 	}
 }
