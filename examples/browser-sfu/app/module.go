@@ -36,9 +36,9 @@ type Way struct {
 	Room string
 	// Telemetry is what the modem says.
 	Telemetry interceptor.TelemetrySource
-	// Cell wraps a socket whose datagrams are to take the emulated uplink; nil:
-	// the network is a real one.
-	Cell func(net.PacketConn) net.PacketConn
+	// Up wraps a socket whose datagrams are to take the emulated uplink, Down one whose
+	// datagrams come back to the phone; nil: the network is a real one.
+	Up, Down func(net.PacketConn) net.PacketConn
 	// Logger gets what happens.
 	Logger *slog.Logger
 }
