@@ -188,6 +188,21 @@ func TestTokenFile(t *testing.T) {
 	}
 }
 
+// What is left out of a trace is said, as examples/call does.
+func TestTraceWithoutLimit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "open.csv")
+	if err := os.WriteFile(file, []byte("t_ms,ul_kbps\n0,2000\n1000,8000000\n2000,2000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told terminal
+	if err := Run(t.Context(), nil, []string{"-trace", file, "-duration", "10ms"}, io.Discard, &told); err != nil {
+		t.Fatal(err)
+	}
+	if want := "browser-sfu: -trace " + file + ": 1 steps above 1 Gbit/s mean no limit and are left out\n"; told.String() != want {
+		t.Errorf("told %q, want %q", &told, want)
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
