@@ -92,6 +92,7 @@ var arrows = map[string]arrow{
 	"examples/browser-sfu/gateway": to("examples/browser-sfu/sfu", "interceptor"),
 	"examples/browser-sfu/livekit": to("examples/browser-sfu/app", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu", "interceptor"),
 	"examples/browser-sfu/sfu":     to(),
+	"examples/browser-sfu/sfutest": to(),
 	"examples/command":             to("e2e/cell"),
 	"examples/replay":              {to: []string{"e2e/bench"}, anythingBut: true},
 	"examples/call":                {to: []string{"e2e/bench", "e2e/sim"}, anythingBut: true},
