@@ -34,30 +34,14 @@ func film(t *testing.T, endpoint, token string) *lens {
 	t.Helper()
 	l := &lens{}
 	camera := sfutest.Peer(t, nil)
-	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := camera.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			packets, _, err := tr.Sender().ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				switch p := p.(type) {
-				case *rtcp.PictureLossIndication:
-					l.keys.Add(1)
-				case *rtcp.ReceiverEstimatedMaximumBitrate:
-					l.remb.Store(int64(p.Bitrate))
-				}
-			}
+	track := sfutest.Camera(t, camera, func(p rtcp.Packet) {
+		switch p := p.(type) {
+		case *rtcp.PictureLossIndication:
+			l.keys.Add(1)
+		case *rtcp.ReceiverEstimatedMaximumBitrate:
+			l.remb.Store(int64(p.Bitrate))
 		}
-	}()
+	})
 	sfutest.Join(t, camera, endpoint, token)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -27,9 +27,6 @@ type content struct {
 	scripts []string     // of that view
 }
 
-// layout is of all pages.
-var layout = template.Must(template.ParseFS(pages, "page.html"))
-
 // look is what a page has of its own. Up is the way to the root.
 type look struct {
 	Title, Up string
@@ -37,17 +34,19 @@ type look struct {
 	Scripts   []string
 }
 
-func (l look) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = layout.Execute(w, l) // a browser that is gone
-}
-
 // handler serves the pages beside the endpoints.
 func handler(endpoints http.Handler, show content) http.Handler {
 	mux := http.NewServeMux()
+	layout := template.Must(template.ParseFS(pages, "page.html"))
+	page := func(l look) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_ = layout.Execute(w, l) // a browser that is gone
+		}
+	}
 	mux.Handle("GET /{$}", http.RedirectHandler("/view", http.StatusSeeOther))
-	mux.Handle("GET /view", look{Title: "View", Scripts: []string{"pages/playback.js", "pages/view.js"}})
-	mux.Handle("GET /publish", look{Title: "Publish", Publish: true, Scripts: []string{"pages/publish.js"}})
+	mux.HandleFunc("GET /view", page(look{Title: "View", Scripts: []string{"pages/playback.js", "pages/view.js"}}))
+	mux.HandleFunc("GET /publish", page(look{Title: "Publish", Publish: true, Scripts: []string{"pages/publish.js"}}))
 	// uPlot and the look of the dashboard, then what is ours.
 	charts := http.FileServerFS(dashboard.Assets())
 	own, err := fs.Sub(pages, "pages")
@@ -57,7 +56,7 @@ func handler(endpoints http.Handler, show content) http.Handler {
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", charts))
 	mux.Handle("GET /pages/", http.StripPrefix("/pages/", http.FileServerFS(own)))
 	if show.far != nil {
-		mux.Handle("GET /far/{$}", look{Title: "View", Up: "../", Scripts: append([]string{"../pages/playback.js"}, show.scripts...)})
+		mux.HandleFunc("GET /far/{$}", page(look{Title: "View", Up: "../", Scripts: append([]string{"../pages/playback.js"}, show.scripts...)}))
 		mux.Handle("GET /far/", http.StripPrefix("/far", show.far))
 	}
 

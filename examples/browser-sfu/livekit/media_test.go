@@ -35,27 +35,11 @@ func newCamera(t *testing.T, endpoint, token string) *camera {
 	pc := sfutest.Peer(t, nil)
 	c := &camera{}
 	c.bps.Store(startBps)
-	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := pc.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			packets, _, err := tr.Sender().ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				if _, ok := p.(*rtcp.PictureLossIndication); ok {
-					c.keys.Add(1)
-				}
-			}
+	track := sfutest.Camera(t, pc, func(p rtcp.Packet) {
+		if _, ok := p.(*rtcp.PictureLossIndication); ok {
+			c.keys.Add(1)
 		}
-	}()
+	})
 	rate, err := pc.CreateDataChannel("rate", nil)
 	if err != nil {
 		t.Fatal(err)

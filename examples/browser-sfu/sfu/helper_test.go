@@ -152,31 +152,14 @@ func newCamera(t *testing.T, url string, packets ...int) *camera {
 	if len(packets) > 0 {
 		c.packets = packets[0]
 	}
-	var err error
-	c.track, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := c.pc.AddTransceiverFromTrack(c.track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			packets, _, err := tr.Sender().ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				switch p.(type) {
-				case *rtcp.PictureLossIndication:
-					c.plis.Add(1)
-				case *rtcp.TransportLayerCC:
-					c.twcc.Add(1)
-				}
-			}
+	c.track = sfutest.Camera(t, c.pc, func(p rtcp.Packet) {
+		switch p.(type) {
+		case *rtcp.PictureLossIndication:
+			c.plis.Add(1)
+		case *rtcp.TransportLayerCC:
+			c.twcc.Add(1)
 		}
-	}()
+	})
 	c.session, _ = join(t, c.pc, url, "/whip")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pion/ice/v4"
 	pion "github.com/pion/interceptor"
+	"github.com/pion/rtcp"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -45,6 +46,32 @@ func Peer(t testing.TB, change func(*webrtc.SettingEngine)) *webrtc.PeerConnecti
 	t.Cleanup(func() { _ = pc.GracefulClose() })
 
 	return pc
+}
+
+// Camera adds a track of VP8 to send, and hands over what comes back on it.
+func Camera(t testing.TB, pc *webrtc.PeerConnection, feedback func(rtcp.Packet)) *webrtc.TrackLocalStaticRTP {
+	t.Helper()
+	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := pc.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { // ends with pc
+		for {
+			packets, _, err := tr.Sender().ReadRTCP()
+			if err != nil {
+				return
+			}
+			for _, p := range packets {
+				feedback(p)
+			}
+		}
+	}()
+
+	return track
 }
 
 // Offer is a complete offer.
