@@ -12,6 +12,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/peer"
 	"github.com/gbrcc/gbrcc/e2e/video"
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/interceptor"
 )
 
@@ -88,7 +89,7 @@ func newFilm(picture string) (*film, error) {
 func (f *film) open() (y *video.Y4M, done func() error, err error) {
 	r, err := os.Open(f.file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("-picture %s: %w", f.file, plain(err))
+		return nil, nil, fmt.Errorf("-picture %s: %w", f.file, command.Plain(err))
 	}
 	if y, err = video.NewY4M(r); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("-picture %s: %w", f.file, err), r.Close())
