@@ -59,9 +59,9 @@ const (
 // that it was in the phone, less the shortest such delay lately, is the queue
 // elsewhere; while there is one, what arrives is its bottleneck's rate.
 type path struct {
-	base, prev         time.Duration // shortest of this half and the one before
-	baseMean, prevMean time.Duration // the same of reports' means
-	baseAt             time.Time
+	base, baseMean lows          // shortest of this half; the same of reports' means
+	prev, prevMean time.Duration // of the half before
+	baseAt         time.Time
 	hasBase            bool
 	hasPrev            bool
 
@@ -175,19 +175,19 @@ func (p *path) onDelay(now time.Time, results []gcc.PacketResult, est gcc.Estima
 	if !any {
 		return
 	}
-	mean := first + sum/n
+	mean, own := first+sum/n, least
 	for i := range min(p.nLast, pathFew) {
 		if l := &p.last[i]; now.Sub(l.at) < pathFewFor {
 			least = min(least, l.delay)
 		}
 	}
 	if !p.hasBase || !p.compete.on && now.Sub(p.baseAt) > pathBase {
-		p.prev, p.prevMean, p.hasPrev = p.base, p.baseMean, p.hasBase
-		p.base, p.baseMean, p.baseAt, p.hasBase = least, mean, now, true
+		p.prev, p.prevMean, p.hasPrev = p.base.least(), p.baseMean.least(), p.hasBase
+		p.base, p.baseMean, p.baseAt, p.hasBase = lows{}, lows{}, now, true
 	}
-	p.base, p.baseMean = min(p.base, least), min(p.baseMean, mean)
-	base := p.base
-	baseMean := p.baseMean
+	p.base.add(now, own)
+	p.baseMean.add(now, mean)
+	base, baseMean := p.base.least(), p.baseMean.least()
 	if p.hasPrev {
 		base, baseMean = min(base, p.prev), min(baseMean, p.prevMean)
 	}
