@@ -8,6 +8,8 @@ import "math"
 // 14.1 (ac_qlookup), by way of libvpx: vp8 onyx_if (q_trans). Sizes are about a
 // power of these; by the number of the quantizer they fall four times as fast at
 // one end as at the other.
+//
+//nolint:gochecknoglobals // constant table
 var acSteps = [64]float64{
 	4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 16, 17, 19, 21, 22, 23,
 	24, 25, 27, 28, 29, 30, 31, 32, 33, 34, 35, 37, 39, 41, 43, 45,
