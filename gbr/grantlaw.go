@@ -203,7 +203,7 @@ func (l *grantLaw) hasGrants(now time.Time) bool {
 
 // onlySamples tells that the ratio is all there is: then its gain steers.
 func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
-	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode) && !l.check.bad
+	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode)
 }
 
 // trusted tells whether the modem's word is to be steered by.
