@@ -32,10 +32,11 @@ const (
 
 // grantLaw is Default.
 type grantLaw struct {
+	// Large memories are at both ends: what is between them is looked at with each
+	// packet and sample, and of a thousand estimators nothing is in the cache.
+	cap capacity
+
 	*shared
-	twin  twin
-	cap   capacity
-	path  path
 	epoch time.Time
 	begun bool
 
@@ -77,7 +78,6 @@ type grantLaw struct {
 	offeredAt time.Time
 	interval  time.Duration // of FrameBudget's calls
 	left      float64
-	targets   pastTargets
 	skipped   bool // the frame before
 	pacing    int
 	frameAt   time.Time // first packet of the newest frame
@@ -92,6 +92,10 @@ type grantLaw struct {
 	// others is what would wait of other senders' bytes if there were no other.
 	others   float64
 	othersAt time.Time
+
+	twin    twin
+	targets pastTargets
+	path    path
 }
 
 // heldResult is a result and when it was told.
@@ -422,7 +426,6 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 	before := l.outer.Estimate()
 	l.path.onArrivals(now, fb.Packets)
 	l.path.compete.onFeedback(fb.Packets)
-	l.path.trains.onFeedback(now, fb.Packets)
 	if !l.cfg.Without.Has(PathLaw) {
 		l.path.trains.radio = l.cap.mu * 8000
 	}
@@ -535,7 +538,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	}
 	if after.BitrateBps < before.BitrateBps {
 		room := l.ceiling.bps == 0 || l.path.trains.firm()
-		if !l.cfg.Without.Has(PathLaw) && room && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+		if !l.cfg.Without.Has(PathLaw) && room && (l.path.trains.firm() || l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
 			// A trend without a queue behind the radio is the correction's
 			// error.
 			l.outer.SetEstimate(now, before.BitrateBps)
@@ -547,7 +550,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	if l.cfg.Without.Has(PathLaw) {
 		return
 	}
-	if most := l.path.trains.most() * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
+	if most := trainMost * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
 		l.outer.SetEstimate(now, l.clamp(int(most)))
 	}
 	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full(now) {
@@ -621,7 +624,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if c := l.path.trains.narrow(); c > 0 {
 		share := trainShare
 		if l.ceiling.bps > 0 || l.path.trains.firm() {
-			share = l.path.trains.most()
+			share = trainMost
 		}
 		limit = min(limit, share*c)
 	} else if l.path.trains.weight < trainFew && now.Sub(l.activeAt) < trainWait {
@@ -761,7 +764,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 			o.rate = min(o.rate, int(l.inner))
 			o.encoder = min(o.encoder, o.rate)
 		}
-		l.smoother.Reset(o.rate)
+		l.smoother.Reset(l.ofWhole(o.rate))
 
 		return o
 	}
@@ -774,7 +777,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 		if l.cfg.Without.Has(Smoothing) {
 			o.encoder = min(o.rate, inner)
 		} else {
-			o.encoder = min(o.rate, l.smoother.Update(now, inner))
+			o.encoder = min(o.rate, int(l.share*float64(l.smoother.Update(now, l.ofWhole(inner)))))
 		}
 		o.rate = min(o.rate, inner)
 		mu := l.cap.mu * 8000
@@ -786,12 +789,22 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
 			}
 			burst = min(burst, l.path.pace(l.frames, float64(o.rate)))
+			if l.path.trains.firm() {
+				o.pacing = int(pathEven * float64(o.rate))
+			}
 			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing
 	}
 
 	return o
+}
+
+// ofWhole is what a rate is of the whole radio's, which is what is smoothed: of the
+// radio not every move matters, but a share is somebody's decision. Who kept more
+// than its share because that is not much more would keep it at the others' cost.
+func (l *grantLaw) ofWhole(bps int) int {
+	return int(min(float64(bps)/l.share, math.MaxInt32))
 }
 
 // rateNow is the rate for an encoder that does not know the frame budget.

@@ -84,13 +84,11 @@ type offset struct {
 	strange   int
 	strangeAt int64
 
-	sent  [offsetRing]int64 // bytes sent by the end of each ms
-	ms    int64             // newest ms in sent
+	ms    int64 // newest ms in sent
 	total int64
 
-	score [offsetSpan]float64 // difference by shift
-	in    float64             // what came in, with the same weights
-	n     int
+	in float64 // what came in, with the same weights
+	n  int
 
 	at, mid, width int64 // the report before
 	any            bool
@@ -99,9 +97,15 @@ type offset struct {
 	fit            float64 // its difference as a share of what came in
 	at0            int     // its place in score
 	jumped         bool    // best has moved by more than it drifts
+	// told is what another one has found, µs, until telemetry comes to use it with.
+	told   int64
+	isTold bool
 	// faults is how often lately the offset turned out to be another one, agreed
 	// how many reports since have come.
 	faults, agreed int
+
+	sent  [offsetRing]int64   // bytes sent by the end of each ms
+	score [offsetSpan]float64 // difference by shift
 }
 
 // nearMs is the ms at whose end a time is, to the nearest.
@@ -143,6 +147,7 @@ func (o *offset) heard(now, at int64) (jumped bool) {
 	switch {
 	case !o.everHeard:
 		o.everHeard, o.least, o.best = true, least, float64(least*1000)
+		o.believe()
 
 		return true
 	case by > offsetJump || by < -offsetJump:
@@ -157,6 +162,30 @@ func (o *offset) heard(now, at int64) (jumped bool) {
 	}
 
 	return first
+}
+
+// tell takes what another one on the same phone has found, for as long as this one
+// has found nothing. Who joins others that send frames at equal distances cannot
+// tell by itself which of these is which.
+func (o *offset) tell(us int64) {
+	o.told, o.isTold = us, true
+	if o.everHeard {
+		o.believe()
+	}
+}
+
+// believe begins with what was told, as if it had been found here.
+func (o *offset) believe() {
+	ms := o.told/1000 - o.least
+	if !o.isTold || o.known() || ms <= offsetFrom || ms >= offsetFine {
+		return
+	}
+	o.isTold = false
+	o.score, o.in, o.any = [offsetSpan]float64{}, 0, false
+	o.quick, o.quickIn = 0, 0
+	o.at0, o.best, o.fit = shiftIndex(ms), float64(o.told), 0
+	o.n, o.agreed = offsetSettled+1, offsetReports<<o.faults
+	o.jumped = true
 }
 
 // relearn forgets all but what was sent.

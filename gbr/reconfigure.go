@@ -85,7 +85,7 @@ func (l *grantLaw) adopt(old *grantLaw, now bool, encoderBps int) {
 	if now {
 		*l = *old
 		l.shared, l.samples, l.smoother = fresh.shared, fresh.samples, fresh.smoother
-		l.smoother.Reset(encoderBps)
+		l.smoother.Reset(l.ofWhole(encoderBps))
 	} else {
 		l.epoch, l.begun = old.epoch, old.begun
 		l.twin.clock, l.twin.offset = old.twin.clock, old.twin.offset
