@@ -664,9 +664,6 @@ func (l *grantLaw) handOver(now time.Time, mode Mode) {
 			// What it has made of the rate was not true.
 			l.outer.SetEstimate(now, l.clamp(int(l.took)))
 			est, from = l.outer.Estimate(), l.took
-			if !l.twin.clock.known() {
-				l.twin.clock.fault()
-			}
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
