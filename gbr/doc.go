@@ -55,6 +55,7 @@
 //	twin.go       the phone's queue, run again
 //	offset.go     how far the modem's clock is ahead of the sender's
 //	path.go       the queue behind the radio
+//	lows.go       the least of what was seen more than once
 //	trains.go     frames as probes of what is behind the radio
 //	compete.go    a share beside those who fill that queue
 //	overflow.go   a queue there that drops before it delays
@@ -93,6 +94,9 @@
 // arrive of which the modem does not say that they left, or when more arrives
 // than it says was granted, the outer loop is alone: from where the rate stands,
 // and coming down from there for a second, as it sees the radio's falls later.
+// Silence is no lie: it ends with the first grant that is news. A lie is not
+// believed again for a second, then four, and so on. What is old, far in the future
+// or told again says nothing.
 //
 // Telemetry is on the local clock, as well as the link could translate it. What
 // that misses, any time at all, is found in two steps. Nothing is told before it
@@ -101,8 +105,10 @@
 // what the reports say came in. Frames of equal size at equal distances fit with
 // every shift of that distance: then the least one is taken. When it fits no more,
 // or the least jumps, all begins anew, and the outer loop is alone meanwhile; for
-// twice as long each time. Silence counts as no grants only while the link is
-// alive. Who has steered only briefly gives back the rate that it took over.
+// twice as long each time, and until it fits better. Silence counts as no grants only
+// while the link is alive. Who has steered only briefly gives back the rate that it
+// took over. Packets that the modem did not tell of in time seem to have left late
+// and to have arrived soon: how long the path is counts only when seen three times.
 //
 // # Deviations
 //

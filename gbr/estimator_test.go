@@ -373,6 +373,28 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// A clock that is set back stands still until it has caught up: what was too old
+// does not become fresh again.
+func TestTimeNeverRunsBackwards(t *testing.T) {
+	for _, back := range []time.Duration{time.Second, 1001 * time.Millisecond, time.Minute} {
+		outer := &scripted{rate: 1_000_000}
+		e := newEstimator(t, outer, nil)
+		now := epoch.Add(time.Hour)
+		e.OnSample(now, sampleAt(now, T))
+		e.OnTimeout(now.Add(time.Second))
+		before := e.Target().RateBps
+		now = now.Add(time.Second - back)
+		e.OnTimeout(now)
+		if got := e.Target().Mode; got != gbr.OuterOnly {
+			t.Errorf("%v back: mode %v", back, got)
+		}
+		e.OnSample(now, sampleAt(now, T))
+		if got := e.Target().RateBps; got > before {
+			t.Errorf("%v back: a sample of before raised the rate to %d", back, got)
+		}
+	}
+}
+
 // The timer asks for the next change of mode or for the outer loop's own.
 func TestNextTimeout(t *testing.T) {
 	outer := &scripted{rate: 500_000}

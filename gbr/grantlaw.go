@@ -207,7 +207,7 @@ func (l *grantLaw) hasGrants(now time.Time) bool {
 
 // onlySamples tells that the ratio is all there is: then its gain steers.
 func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
-	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode) && !l.check.bad
+	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode)
 }
 
 // trusted tells whether the modem's word is to be steered by.
@@ -664,9 +664,6 @@ func (l *grantLaw) handOver(now time.Time, mode Mode) {
 			// What it has made of the rate was not true.
 			l.outer.SetEstimate(now, l.clamp(int(l.took)))
 			est, from = l.outer.Estimate(), l.took
-			if !l.twin.clock.known() {
-				l.twin.clock.fault()
-			}
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0

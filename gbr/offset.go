@@ -50,9 +50,10 @@ const (
 	// offsetFaults is the most changes that are remembered; one is forgotten after
 	// offsetForgiven reports without any.
 	offsetFaults, offsetForgiven = 6, 2000
-	// offsetFits is the most difference with which the offset is known, after so many
-	// faults a part of it: what does not fit well has been wrong before.
-	offsetFits = 0.75
+	// offsetFits is the most difference with which the offset stays known, offsetFirst
+	// with which it becomes so when it was wrong before: chance finds another one, too.
+	// TDD fits with up to 0.4.
+	offsetFits, offsetFirst = 0.75, 0.4
 	// offsetBelow is how many times as far an offset below the least counts.
 	offsetBelow = 4
 	// offsetQuick is how much of the difference that the offset in use leaves is
@@ -100,6 +101,8 @@ type offset struct {
 	// told is what another one has found, µs, until telemetry comes to use it with.
 	told   int64
 	isTold bool
+	// fits tells that what is told fits well enough, wrong that it once did not.
+	fits, wrong bool
 	// faults is how often lately the offset turned out to be another one, agreed
 	// how many reports since have come.
 	faults, agreed int
@@ -289,8 +292,8 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 		o.quickIn = o.quickIn*offsetQuick + w*math.Max(in, 0)
 		if o.n > 2*offsetReports && o.quick > offsetWrong*o.quickIn {
 			o.doubt(offsetMisfits)
-			o.faults = min(o.faults+1, offsetFaults) // chance may find another one
-			o.heardAny = false                       // the least may be another one, too
+			o.wrong = true
+			o.heardAny = false // the least may be another one, too
 
 			return
 		}
@@ -307,6 +310,7 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 	o.n++
 	if o.agreed++; o.agreed > offsetForgiven && o.faults > 0 {
 		o.faults, o.agreed = o.faults-1, offsetReports<<offsetFaults
+		o.wrong = o.wrong && o.faults > 0
 	}
 	o.settle(least)
 }
@@ -342,6 +346,11 @@ func (o *offset) settle(least int) {
 	o.at0 = least
 	o.fit = o.score[least] / math.Max(o.in, 1)
 	o.best = o.centre(least)
+	most := offsetFits
+	if !o.fits && (o.wrong || o.faults > 1) {
+		most = offsetFirst
+	}
+	o.fits = o.fit < most
 }
 
 // centre is the middle of the shifts that are as good as the best, in µs.
@@ -363,11 +372,11 @@ func (o *offset) fault() {
 	if o.agreed >= offsetReports<<o.faults {
 		o.faults = min(o.faults+1, offsetFaults)
 	}
-	o.agreed = 0
+	o.agreed, o.fits = 0, false
 }
 
 // known tells whether the offset can be relied on: after each change it takes
 // twice as long, so that who cannot be understood for long is not listened to.
 func (o *offset) known() bool {
-	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < offsetFits/float64(max(1, o.faults))
+	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fits
 }
