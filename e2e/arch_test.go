@@ -88,10 +88,12 @@ var arrows = map[string]arrow{
 	"e2e/bench/pionrun":          to("e2e/cell", "e2e/media", "e2e/peer", "e2e/sim", "gbr", "interceptor", "interceptor/pionbwe"),
 	"examples/browser-sfu":       to("examples/browser-sfu/app"),
 	"examples/browser-sfu/app": to("e2e/cell", "e2e/cell/live", "e2e/phone", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu",
-		"interceptor", "interceptor/dashboard", "modemlink"),
+		"examples/command", "interceptor", "interceptor/dashboard", "modemlink"),
 	"examples/browser-sfu/gateway": to("examples/browser-sfu/sfu", "interceptor"),
 	"examples/browser-sfu/livekit": to("examples/browser-sfu/app", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu", "interceptor"),
 	"examples/browser-sfu/sfu":     to(),
+	"examples/browser-sfu/sfutest": to(),
+	"examples/command":             to("e2e/cell"),
 	"examples/replay":              {to: []string{"e2e/bench"}, anythingBut: true},
 	"examples/call":                {to: []string{"e2e/bench", "e2e/sim"}, anythingBut: true},
 }

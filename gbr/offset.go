@@ -289,7 +289,8 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 		o.quickIn = o.quickIn*offsetQuick + w*math.Max(in, 0)
 		if o.n > 2*offsetReports && o.quick > offsetWrong*o.quickIn {
 			o.doubt(offsetMisfits)
-			o.heardAny = false // the least may be another one, too
+			o.faults = min(o.faults+1, offsetFaults) // chance may find another one
+			o.heardAny = false                       // the least may be another one, too
 
 			return
 		}
@@ -368,5 +369,5 @@ func (o *offset) fault() {
 // known tells whether the offset can be relied on: after each change it takes
 // twice as long, so that who cannot be understood for long is not listened to.
 func (o *offset) known() bool {
-	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < offsetFits/max(1, float64(o.faults)+0.5)
+	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < offsetFits/float64(max(1, o.faults))
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,20 +143,12 @@ func TestCallWithEncoder(t *testing.T) {
 	if err := r.end(t); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkKeys(t, data, true)
-	var got struct{ Runs []result }
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	for _, run := range got.Runs {
+	runs := readResults(t, file, true)
+	for _, run := range runs {
 		within(t, run.CC+" frames rendered", float64(run.FramesRendered)/run.DurationS, 15, 30.5, "a second")
 		within(t, run.CC+" goodput", run.GoodputMbps, 0.2, 4, "Mbit/s")
 		if run.Sound == nil {
-			t.Fatalf("no sound: %s", data)
+			t.Fatalf("no sound: %+v", run)
 		}
 		// A packet's 20 ms, 20 ms of the path, the radio's grants.
 		within(t, run.CC+" sound p50", run.Sound.DelayP50, 40, 120+1000*late(t, r), "ms")

@@ -7,16 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/sound"
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -128,10 +126,19 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		}
 	}
 
-	if err := o.readTrace(trace, stderr); err != nil {
-		return o, fmt.Errorf("-trace %s: %w", trace, err)
+	o.trace = cell.SynthLTE(o.seed, o.duration)
+	if trace != "" {
+		var note string
+		var err error
+		if o.trace, note, err = command.ReadTrace(trace); err != nil {
+			return o, fmt.Errorf("-trace %s: %w", trace, err)
+		}
+		if note != "" {
+			fmt.Fprintf(stderr, "call: -trace %s: %s\n", trace, note)
+		}
+		o.traceName = trace
 	}
-	if err := o.checkJSON(); err != nil {
+	if err := command.CheckOutput(o.json); err != nil {
 		return o, fmt.Errorf("-json: %w", err)
 	}
 	if show {
@@ -189,58 +196,4 @@ func (o *options) checkModem() error {
 // cell is each leg's copy of the cell.
 func (o *options) cell(start time.Time) cell.Config {
 	return cell.Config{Start: start, Seed: o.seed, Capacity: o.trace}
-}
-
-// readTrace loads the capacity, or makes it up.
-func (o *options) readTrace(path string, stderr io.Writer) error {
-	if path == "" {
-		o.trace = cell.SynthLTE(o.seed, o.duration)
-
-		return nil
-	}
-	file, leg := cell.SplitLeg(path)
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return plain(err)
-	}
-	data, dropped := cell.DropNoLimit(data)
-	if o.trace, err = cell.ParseTraceLeg(filepath.Base(path), data, leg); err != nil {
-		return err
-	}
-	o.traceName = path
-	if _, err = cell.New(o.cell(time.Now())); err != nil { // knows what a cell can carry
-		return err
-	}
-	if dropped > 0 {
-		fmt.Fprintf(stderr, "call: -trace %s: %d steps above 1 Gbit/s mean no limit and are left out\n", path, dropped)
-	}
-
-	return nil
-}
-
-// checkJSON makes sure that the result can be written.
-func (o *options) checkJSON() error {
-	if o.json == "" {
-		return nil
-	}
-	// Not a folder; and the rename must not replace a link such as /dev/stdout.
-	if st, err := os.Lstat(o.json); err == nil && !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a plain file", o.json)
-	}
-	// The only way to know that a file can be made is to make one.
-	probe, err := tempBeside(o.json)
-	if err != nil {
-		return err
-	}
-
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
-}
-
-// plain leaves out of a file's error what its user did not type.
-func plain(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-
-	return err
 }

@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/interceptor/dashboard"
 )
 
@@ -82,7 +82,7 @@ func newPage(o options) (*page, error) {
 	if err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	p := &page{board: board, url: pageURL(ln.Addr()), done: make(chan struct{})}
+	p := &page{board: board, url: command.URL(ln.Addr()), done: make(chan struct{})}
 	p.server = &http.Server{Handler: board.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	if o.film != nil {
 		if p.viewers, err = newViewers(o.cc, o.film.audio != nil); err != nil {
@@ -133,16 +133,6 @@ func (p *page) watch(cc []string, withSound bool) http.Handler {
 	})))
 
 	return mux
-}
-
-// pageURL is where a browser on this machine finds the page.
-func pageURL(addr net.Addr) string {
-	host := addr.String()
-	if a, ok := addr.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
-		host = net.JoinHostPort("localhost", strconv.Itoa(a.Port))
-	}
-
-	return "http://" + host + "/"
 }
 
 func (p *page) push(at time.Time, l *leg, s state) {

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -157,44 +154,4 @@ func busyNote(results []result) string {
 	}
 
 	return fmt.Sprintf("\nNote: this machine was busy. The emulated cell ran up to %.0f ms late, for which no estimator is to blame.\n", ms(lag))
-}
-
-// tempBeside makes a file in the folder of path, to become path by a rename.
-func tempBeside(path string) (*os.File, error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".call-*.json")
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a file in %s: %w", dir, plain(err))
-	}
-
-	return f, nil
-}
-
-// writeJSON leaves no partial file behind.
-func writeJSON(path string, results []result) error {
-	data, err := json.MarshalIndent(map[string][]result{"runs": results}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("-json: %w", err)
-	}
-	tmp, err := tempBeside(path)
-	if err != nil {
-		return fmt.Errorf("-json: %w", err)
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(tmp.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-
-		return fmt.Errorf("-json: %w", err)
-	}
-
-	return nil
 }

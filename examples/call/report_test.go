@@ -3,10 +3,7 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,57 +28,6 @@ func TestRound(t *testing.T) {
 			t.Errorf("round(%v, %d) = %v, want %v", tt.v, tt.digits, got, tt.want)
 		}
 	}
-}
-
-func TestWriteJSON(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "r.json")
-	for _, cc := range []string{"gcc", "pion"} { // the second one replaces the first
-		if err := writeJSON(path, []result{{CC: cc}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct{ Runs []result }
-	if err := json.Unmarshal(data, &got); err != nil || len(got.Runs) != 1 || got.Runs[0].CC != "pion" {
-		t.Errorf("%v: %s", err, data)
-	}
-	st, err := os.Stat(path)
-	if err != nil || st.Mode().Perm() != 0o644 {
-		t.Errorf("mode %v, error %v", st.Mode(), err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	empty(t, dir)
-}
-
-func TestWriteJSONLeavesNothingBehind(t *testing.T) {
-	dir := t.TempDir()
-	inTheWay := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		name, path string
-		results    []result
-	}{
-		{"a folder in the way", inTheWay, nil},
-		{"no folder", filepath.Join(dir, "none", "r.json"), nil},
-		{"what JSON has no word for", filepath.Join(dir, "r.json"), []result{{GoodputMbps: math.NaN()}}},
-	}
-	for _, tt := range tests {
-		if err := writeJSON(tt.path, tt.results); err == nil || !strings.HasPrefix(err.Error(), "-json: ") {
-			t.Errorf("%s: error %v", tt.name, err)
-		}
-	}
-	if err := os.RemoveAll(inTheWay); err != nil {
-		t.Fatal(err)
-	}
-	empty(t, dir)
 }
 
 // What is not known is not shown as a figure.

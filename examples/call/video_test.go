@@ -6,7 +6,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,16 +81,8 @@ func TestVideoInChromium(t *testing.T) {
 	if err := r.end(t); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkKeys(t, data, true)
-	var got struct{ Runs []result }
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	for _, run := range got.Runs {
+	runs := readResults(t, file, true)
+	for _, run := range runs {
 		within(t, run.CC+" goodput", run.GoodputMbps, 0.2, 7, "Mbit/s")
 		within(t, run.CC+" frames rendered", float64(run.FramesRendered)/run.DurationS, 5, 30.5, "a second")
 		within(t, run.CC+" playout p50", run.PlayoutP50, 40, 500, "ms")
