@@ -12,44 +12,43 @@ import (
 //
 // A Controller is not safe for concurrent use.
 type Controller struct {
-	cfg     Config
-	started bool
-	now     time.Time
-	epoch   time.Time // of the samples' local times
+	cfg Config
 
-	// Known at once.
-	rtt      rtt
-	bayes    bayesRate
-	rule     lossLimit // LossThresholds, and what acts before the model is ready
-	silence  silence
-	alr      alr
-	inFlight inFlight
-	window   window
-	probe    probeControl
+	// What each packet and each estimate needs is side by side, and large memories
+	// are behind it: of a thousand controllers nothing is in the cache.
 
-	// The delay path.
-	grouping grouping
-	overuse  overuse
-	standing standing
-	delayAt  time.Time // last packet seen
-	aimd     aimd
-
+	started  bool
 	answered bool // by any feedback yet
 	held     bool // back ever, at heldUs last
-	heldUs   int64
 	silent   bool // cut for silence, and nothing heard since
-	ackedBps float64
+	// corrected: a packet of the latest report has a RadioDelay.
+	corrected bool
+	now       time.Time
+	epoch     time.Time // of the samples' local times
+	silence   silence
+	alr       alr
+	inFlight  inFlight
+	probe     probeControl
+	rule      lossLimit // LossThresholds, and what acts before the model is ready
+	rtt       rtt
+	ackedBps  float64
+	recorded  recorded
+	window    window
+	aimd      aimd
+	overuse   overuse
+	model     lossModel
+
+	// Of reports.
+	grouping grouping
+	standing standing
+	delayAt  time.Time // last packet seen
+	heldUs   int64
 	fresh    probeResult // not used yet
 	news     news
 	scratch  []sample
-	// corrected: a packet of the latest report has a RadioDelay.
-	corrected bool
+	bayes    bayesRate
+	trend    trendline
 
-	recorded recorded
-
-	// Large memories, behind what each packet and each estimate needs.
-	trend     trendline
-	model     lossModel
 	probeRate probeRate
 	reports   reports
 	acked     ackedRate
