@@ -231,7 +231,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		l.samples.onTelemetry(now, t)
 	} else {
 		for i := range t.Samples {
-			if g, v := l.sample(now, t.Samples[i]); v == verdictUsed {
+			if g, v := l.sample(now, &t.Samples[i]); v == verdictUsed {
 				l.gain = g
 			}
 		}

@@ -231,8 +231,9 @@ func (c *Controller) cancelProbes() {
 
 // Estimate returns what is known now.
 func (c *Controller) Estimate() Estimate {
-	bitrate := c.bitrate()
-	target := c.target(bitrate)
+	delay, loss := toInt(c.aimd.rate), c.lossBps()
+	bitrate := min(delay, loss)
+	pushback := c.window.pushback(float64(bitrate))
 	pacing := c.cfg.StartPacingFactor
 	if c.answered {
 		pacing = c.cfg.PacingFactor
@@ -243,10 +244,10 @@ func (c *Controller) Estimate() Estimate {
 	}
 
 	return Estimate{
-		BitrateBps:  target,
+		BitrateBps:  c.without(pushback, bitrate),
 		PacingBps:   toInt(pacing * float64(bitrate)),
-		DelayBps:    toInt(c.aimd.rate),
-		LossBps:     c.lossBps(),
+		DelayBps:    delay,
+		LossBps:     loss,
 		AckedBps:    toInt(c.ackedBps),
 		RTT:         c.rtt.latest,
 		LossRatio:   ratio,
@@ -254,7 +255,7 @@ func (c *Controller) Estimate() Estimate {
 		State:       c.aimd.state,
 		AppLimited:  c.alr.active,
 		WindowBytes: toInt(c.window.bytes),
-		Pushback:    c.window.pushback(float64(bitrate)),
+		Pushback:    pushback,
 	}
 }
 
@@ -272,11 +273,16 @@ func (c *Controller) push(now time.Time) (changed bool) {
 
 // target is bitrate without what is held back.
 func (c *Controller) target(bitrate int) int {
-	if c.cfg.NoPushback {
+	return c.without(c.window.pushback(float64(bitrate)), bitrate)
+}
+
+// without takes a share off bitrate.
+func (c *Controller) without(pushback float64, bitrate int) int {
+	if pushback == 0 || c.cfg.NoPushback {
 		return bitrate
 	}
 
-	return max(bitrate-toInt(c.window.pushback(float64(bitrate))*float64(bitrate)), c.cfg.MinBps)
+	return max(bitrate-toInt(pushback*float64(bitrate)), c.cfg.MinBps)
 }
 
 // bitrate is the lower of the limits; both are kept within the bounds.
