@@ -37,8 +37,23 @@ type grantLaw struct {
 	cap capacity
 
 	*shared
-	epoch time.Time
-	begun bool
+	begun     bool
+	wasActive bool
+	skipped   bool    // the frame before
+	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
+	smoother  *qoe.Smoother
+	samples   gainLaw   // for telemetry that has no grants of TTIs
+	batchAt   time.Time // of the newest batch, an empty one too
+	grantsAt  time.Time // newest batch with grants
+	samplesAt time.Time // newest sample of such a one that has none
+	epoch     time.Time
+	frameAt   time.Time // first packet of the newest frame
+	sentAt    time.Time
+	frame     frame // the one before, until it has left
+	frameFrom int64 // the newest one's first packet, as the twin counts
+	frameTo   int64 // after its last one so far
+	counted   int64 // TTIs counted when it began
+	frames    int64
 
 	// held are results whose packets the twin has not seen leave.
 	held     []heldResult // a ring, its length a power of two
@@ -53,21 +68,14 @@ type grantLaw struct {
 	// µs, if the freshest ever were told at once: what has not been told by then
 	// was not there.
 	grantAge, reportAge ageFilter
-	batchAt             time.Time // of the newest batch, an empty one too
 	config              RadioConfig
 
-	samples   gainLaw   // for telemetry that has no grants of TTIs
-	samplesAt time.Time // newest sample of such a one
-	grantsAt  time.Time // newest batch with grants
 	// newestGrant is the newest stamp of one, on the modem's clock.
 	newestGrant int64
 
 	check     check
-	smoother  *qoe.Smoother
 	ceiling   ceiling
-	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
 	grownAt   time.Time
-	wasActive bool
 	activeAt  time.Time // first
 	took      float64   // the outer loop's rate when we began to steer
 	tookAt    time.Time // and when that was
@@ -78,17 +86,9 @@ type grantLaw struct {
 	offeredAt time.Time
 	interval  time.Duration // of FrameBudget's calls
 	left      float64
-	skipped   bool // the frame before
 	pacing    int
-	frameAt   time.Time // first packet of the newest frame
-	sentAt    time.Time
-	frame     frame // the one before, until it has left
-	frameFrom int64 // the newest one's first packet, as the twin counts
-	frameTo   int64 // after its last one so far
-	counted   int64 // TTIs counted when it began
-	faster    int   // frames in a row faster than mu
+	faster    int // frames in a row faster than mu
 	slowest   float64
-	frames    int64
 	// others is what would wait of other senders' bytes if there were no other.
 	others   float64
 	othersAt time.Time
@@ -212,6 +212,9 @@ func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
 
 // trusted tells whether the modem's word is to be steered by.
 func (l *grantLaw) trusted() bool {
+	if l.cap.mu == 0 {
+		return false // it has told of no grants
+	}
 	// What comes later than results are held for cannot correct them.
 	inTime := l.grantAge.v+float64(l.twin.offset-l.twin.clock.least*1000) < float64(l.cfg.HoldDelay.Microseconds())
 
@@ -228,7 +231,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 		l.samples.onTelemetry(now, t)
 	} else {
 		for i := range t.Samples {
-			if g, v := l.sample(now, t.Samples[i]); v == verdictUsed {
+			if g, v := l.sample(now, &t.Samples[i]); v == verdictUsed {
 				l.gain = g
 			}
 		}

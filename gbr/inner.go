@@ -60,7 +60,7 @@ func (v verdict) String() string {
 
 // onSample returns the gain for one sample; it means something only when the
 // sample was used.
-func (in *inner) onSample(now time.Time, s Sample) (float64, verdict) {
+func (in *inner) onSample(now time.Time, s *Sample) (float64, verdict) {
 	if s.Window <= 0 || s.Window > 10*time.Second || s.Granted < 0 || s.Reported < 0 || s.RAT > RATNR {
 		return 1, verdictInvalid
 	}

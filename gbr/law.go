@@ -46,7 +46,7 @@ func (s *shared) clamp(bps int) int { return max(s.cfg.MinBps, min(s.cfg.MaxBps,
 func (s *shared) outerRate() int { return s.clamp(s.outer.Estimate().BitrateBps) }
 
 // sample runs the ratio's history on one sample and counts what became of it.
-func (s *shared) sample(now time.Time, sm Sample) (gain float64, v verdict) {
+func (s *shared) sample(now time.Time, sm *Sample) (gain float64, v verdict) {
 	g, v := s.inner.onSample(now, sm)
 	if sm.Granted == 0 {
 		g = min(g, 1) // starved, whatever the average still says

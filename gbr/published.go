@@ -70,7 +70,7 @@ func (l *publishedLaw) onSent(now time.Time, p gcc.SentPacket) { l.outer.OnPacke
 
 func (l *publishedLaw) onTelemetry(now time.Time, t *Telemetry) {
 	for i := range t.Samples {
-		if _, v := l.sample(now, t.Samples[i]); v != verdictUsed {
+		if _, v := l.sample(now, &t.Samples[i]); v != verdictUsed {
 			continue
 		}
 		ratio, _ := t.Samples[i].Ratio()

@@ -21,7 +21,7 @@ func (l *gainLaw) onSent(now time.Time, p gcc.SentPacket) { l.outer.OnPacketSent
 
 func (l *gainLaw) onTelemetry(now time.Time, t *Telemetry) {
 	for i := range t.Samples {
-		g, v := l.sample(now, t.Samples[i])
+		g, v := l.sample(now, &t.Samples[i])
 		if v != verdictUsed {
 			continue
 		}

@@ -12,44 +12,43 @@ import (
 //
 // A Controller is not safe for concurrent use.
 type Controller struct {
-	cfg     Config
-	started bool
-	now     time.Time
-	epoch   time.Time // of the samples' local times
+	cfg Config
 
-	// Known at once.
-	rtt      rtt
-	bayes    bayesRate
-	rule     lossLimit // LossThresholds, and what acts before the model is ready
-	silence  silence
-	alr      alr
-	inFlight inFlight
-	window   window
-	probe    probeControl
+	// What each packet and each estimate needs is side by side, and large memories
+	// are behind it: of a thousand controllers nothing is in the cache.
 
-	// The delay path.
-	grouping grouping
-	overuse  overuse
-	standing standing
-	delayAt  time.Time // last packet seen
-	aimd     aimd
-
+	started  bool
 	answered bool // by any feedback yet
 	held     bool // back ever, at heldUs last
-	heldUs   int64
 	silent   bool // cut for silence, and nothing heard since
-	ackedBps float64
+	// corrected: a packet of the latest report has a RadioDelay.
+	corrected bool
+	now       time.Time
+	epoch     time.Time // of the samples' local times
+	silence   silence
+	alr       alr
+	inFlight  inFlight
+	probe     probeControl
+	rule      lossLimit // LossThresholds, and what acts before the model is ready
+	rtt       rtt
+	ackedBps  float64
+	recorded  recorded
+	window    window
+	aimd      aimd
+	overuse   overuse
+	model     lossModel
+
+	// Of reports.
+	grouping grouping
+	standing standing
+	delayAt  time.Time // last packet seen
+	heldUs   int64
 	fresh    probeResult // not used yet
 	news     news
 	scratch  []sample
-	// corrected: a packet of the latest report has a RadioDelay.
-	corrected bool
+	bayes    bayesRate
+	trend    trendline
 
-	recorded recorded
-
-	// Large memories, behind what each packet and each estimate needs.
-	trend     trendline
-	model     lossModel
 	probeRate probeRate
 	reports   reports
 	acked     ackedRate
@@ -232,8 +231,9 @@ func (c *Controller) cancelProbes() {
 
 // Estimate returns what is known now.
 func (c *Controller) Estimate() Estimate {
-	bitrate := c.bitrate()
-	target := c.target(bitrate)
+	delay, loss := toInt(c.aimd.rate), c.lossBps()
+	bitrate := min(delay, loss)
+	pushback := c.window.pushback(float64(bitrate))
 	pacing := c.cfg.StartPacingFactor
 	if c.answered {
 		pacing = c.cfg.PacingFactor
@@ -244,10 +244,10 @@ func (c *Controller) Estimate() Estimate {
 	}
 
 	return Estimate{
-		BitrateBps:  target,
+		BitrateBps:  c.without(pushback, bitrate),
 		PacingBps:   toInt(pacing * float64(bitrate)),
-		DelayBps:    toInt(c.aimd.rate),
-		LossBps:     c.lossBps(),
+		DelayBps:    delay,
+		LossBps:     loss,
 		AckedBps:    toInt(c.ackedBps),
 		RTT:         c.rtt.latest,
 		LossRatio:   ratio,
@@ -255,7 +255,7 @@ func (c *Controller) Estimate() Estimate {
 		State:       c.aimd.state,
 		AppLimited:  c.alr.active,
 		WindowBytes: toInt(c.window.bytes),
-		Pushback:    c.window.pushback(float64(bitrate)),
+		Pushback:    pushback,
 	}
 }
 
@@ -273,11 +273,16 @@ func (c *Controller) push(now time.Time) (changed bool) {
 
 // target is bitrate without what is held back.
 func (c *Controller) target(bitrate int) int {
-	if c.cfg.NoPushback {
+	return c.without(c.window.pushback(float64(bitrate)), bitrate)
+}
+
+// without takes a share off bitrate.
+func (c *Controller) without(pushback float64, bitrate int) int {
+	if pushback == 0 || c.cfg.NoPushback {
 		return bitrate
 	}
 
-	return max(bitrate-toInt(c.window.pushback(float64(bitrate))*float64(bitrate)), c.cfg.MinBps)
+	return max(bitrate-toInt(pushback*float64(bitrate)), c.cfg.MinBps)
 }
 
 // bitrate is the lower of the limits; both are kept within the bounds.

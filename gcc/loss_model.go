@@ -69,21 +69,17 @@ func (s LossState) MarshalText() ([]byte, error) { return []byte(s.String()), ni
 type lossModel struct {
 	minBps, maxBps float64
 
-	obs  [lossObservations]lossObservation // newest at (n-1) % len
-	n    int
-	part lossPart
-	// weights are the powers of lossWeight, by age.
-	weights [lossObservations]float64
+	n       int // of obs
+	known   bool
+	state   LossState
+	result  float64
+	average float64 // share of lost bytes
+	best    lossChannel
+	part    lossPart
 	// closedUs is the sending time at which the newest observation ended.
 	closedUs int64
 
-	best   lossChannel
-	known  bool
-	result float64
-	state  LossState
-
-	average float64 // share of lost bytes
-	upper   float64 // instant upper bound
+	upper float64 // instant upper bound
 
 	windowUs  int64 // when the limit of the increase window was set
 	windowBps float64
@@ -91,6 +87,9 @@ type lossModel struct {
 
 	holdUntilUs, holdUs int64
 	holdBps             float64
+
+	obs     [lossObservations]lossObservation // newest at (n-1) % len
+	weights [lossObservations]float64         // powers of lossWeight, by age
 }
 
 // lossObservation is what was sent and lost within a while.

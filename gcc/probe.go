@@ -81,9 +81,9 @@ type probeControl struct {
 	beforeDrop           float64
 
 	lastID  int
-	queue   [probeQueue]ProbeCluster
-	head, n int
+	head, n int // of queue
 	created int // clusters since the last time recorded
+	queue   [probeQueue]ProbeCluster
 }
 
 func newProbeControl(cfg *Config, maxGiven bool) probeControl {

@@ -18,6 +18,7 @@ const (
 
 // probeRate turns the arrivals of probe clusters into rates.
 type probeRate struct {
+	any      bool                         // a cluster was expected
 	clusters [probeClusters]probeArrivals // by id
 }
 
@@ -34,11 +35,16 @@ type probeArrivals struct {
 
 // expect takes a cluster that is going to be sent.
 func (p *probeRate) expect(c ProbeCluster) {
+	p.any = true
 	p.clusters[c.ID%probeClusters] = probeArrivals{cluster: c}
 }
 
 // forget makes everything that is under way void.
-func (p *probeRate) forget() { *p = probeRate{} }
+func (p *probeRate) forget() {
+	if p.any { // it is called with every sample, and there seldom is something
+		*p = probeRate{}
+	}
+}
 
 // probeResult is what a cluster measured.
 type probeResult struct {

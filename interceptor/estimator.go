@@ -29,34 +29,10 @@ var _ cc.BandwidthEstimator = (*Estimator)(nil)
 // concurrent use and must be closed, which a PeerConnection does for the ones
 // it has made.
 type Estimator struct {
-	log    logging.LeveledLogger
-	events *EventLog    // nil when off
-	rec    gcc.Recorder // nil when off
-	epoch  time.Time    // see now
-	minBps int
+	// What each packet and sample needs comes first, and side by side: of a
+	// thousand Estimators nothing is in the cache.
 
-	switching sync.Mutex    // Switch; before mu
-	cfg       *config       // of core, written with both held
-	seat      *seat         // on the Scheduler
-	idle      chan struct{} // Close's: nobody sends any more
-	notify    chan struct{} // the notifier's: the target or the callback is new
-	done      chan struct{} // closed by Close
-
-	saidOrder, saidLarge atomic.Bool
-	fecDeaf              atomic.Bool // the receiver does not report FEC
-	bereft               atomic.Bool // of the reports about RTX
-
-	left, notifierDone, flusherDone chan struct{} // left: the Scheduler
-
-	mu      sync.Mutex
-	core    *gbr.Estimator
-	outer   io.Closer // core's, nil when it needs none
-	pacer   *pacing.Pacer[*packet]
-	history *history
-	reader  feedbackReader
-	rtx     map[uint32]*rtxNumbers
-	fec     map[uint32]bool
-	count   counters
+	mu      sync.Mutex // guards all that is not said to be free of it
 	closed  bool
 	sending bool // somebody is in transmit
 
@@ -64,31 +40,62 @@ type Estimator struct {
 	// that have only RFC 8888 are not tracked then: the two kinds of report do
 	// not share a clock.
 	transport bool
-
-	// padded is the stream whose RTX carries padding: the latest that sent media.
-	padded *stream
-
-	followed  time.Time // when the next two were
-	armed     time.Time // by telemetry
-	pacingBps int       // as the pacer was told
+	calling   bool // a callback runs now
 	mode      gbr.Mode
+
+	epoch  time.Time    // see now; this and the next two never change
+	seat   *seat        // on the Scheduler
+	rec    gcc.Recorder // nil when off
+	core   *gbr.Estimator
+	uplink *Uplink
+
 	// wakeAt is when run is called next, zero while it is; ran is when it was.
 	wakeAt, ran time.Time
+	followed    time.Time // when the next two were
+	pacingBps   int       // as the pacer was told
+	encoderBps  int       // the target less what repair takes
+	minBps      int
+	armed       time.Time // by telemetry
 	// coreNotBefore keeps a core that is always due from being asked all the time.
 	coreNotBefore time.Time
-	watch         watchdog
-	repair        repairMeter
-	advice        adviser
-	encoderBps    int // the target less what repair takes
-	needBps       int // what the application can use, 0 for unknown
-	uplink        *Uplink
-	heard         int64    // of the others on the uplink, see sentLog
-	hooks         []func() // of Close
+
+	pacer   pacing.Pacer[*packet]
+	history history
+	watch   watchdog
+	repair  repairMeter
+	advice  adviser
+	count   counters
+	reader  feedbackReader
+
+	// padded is the stream whose RTX carries padding: the latest that sent media.
+	padded  *stream
+	outer   io.Closer // core's, nil when it needs none
+	rtx     map[uint32]*rtxNumbers
+	fec     map[uint32]bool
+	needBps int      // what the application can use, 0 for unknown
+	heard   int64    // of the others on the uplink, see sentLog
+	hooks   []func() // of Close
 
 	onAdvice  func(Advice)
 	callback  func(int)
-	calling   bool // a callback runs now
-	delivered int  // the latest value it was given, 0 for none yet
+	delivered int // the latest value it was given, 0 for none yet
+
+	switching sync.Mutex // Switch; before mu
+	cfg       *config    // of core, written with both held
+
+	// The rest is free of mu.
+
+	saidOrder, saidLarge atomic.Bool
+	fecDeaf              atomic.Bool // the receiver does not report FEC
+	bereft               atomic.Bool // of the reports about RTX
+
+	log    logging.LeveledLogger
+	events *EventLog     // nil when off
+	idle   chan struct{} // Close's: nobody sends any more
+	notify chan struct{} // the notifier's: the target or the callback is new
+	done   chan struct{} // closed by Close
+
+	left, notifierDone, flusherDone chan struct{} // left: the Scheduler
 }
 
 // NewEstimator returns a running Estimator.
@@ -110,7 +117,6 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 
 		return nil, fmt.Errorf("interceptor: %w", err)
 	}
-	h := newHistory()
 	e := &Estimator{
 		log:          cfg.loggers.NewLogger("gbrcc"),
 		events:       cfg.events,
@@ -126,9 +132,8 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		flusherDone:  make(chan struct{}),
 		core:         core,
 		outer:        outer,
-		pacer:        pacer,
-		history:      h,
-		reader:       feedbackReader{history: h},
+		pacer:        *pacer,
+		history:      *newHistory(),
 		rtx:          map[uint32]*rtxNumbers{},
 		fec:          map[uint32]bool{},
 		advice:       adviser{limit: cfg.skipDelay},
@@ -137,6 +142,7 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if e.rec != nil {
 		e.rec.Record(e.now(), cfg.configured())
 	}
+	e.reader.history = &e.history
 	scheduler := cfg.scheduler
 	if scheduler == nil {
 		scheduler = newScheduler(1)

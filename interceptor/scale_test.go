@@ -38,18 +38,27 @@ func processorTime() time.Duration {
 // packets of 1200 bytes a second in 30 frames, 20 reports and, for ours, 200
 // samples of the modem: the share of a core, memory, and objects per packet. The
 // load itself (frames and reports made, nothing estimated) is a row of its own,
-// to be taken off. TestMemory has the memory in virtual time, with full histories.
+// to be taken off, and so is our copying, queueing, numbering, pacing and writing
+// with nothing estimated, below which no estimator of ours can be. TestMemory has the memory in virtual time, with full histories.
 func BenchmarkScale(b *testing.B) {
 	n := 1000
 	if s := os.Getenv("GBRCC_SCALE"); s != "" {
 		n, _ = strconv.Atoi(s)
 	}
+	shared := NewScheduler()
 	bounds := WithBitrateBounds(100_000, 5_200_000, 5_200_000)
 	for _, c := range []struct {
 		name string
 		make func() (cc.BandwidthEstimator, error)
 	}{
 		{"load", func() (cc.BandwidthEstimator, error) { return &idleEstimator{}, nil }},
+		{"pacing-only", func() (cc.BandwidthEstimator, error) {
+			const pace = 5_200_000 * 5 / 2 // as with package gcc
+			e, err := NewEstimator(bounds, WithLoggerFactory(&logBook{}), WithScheduler(shared), WithAlgorithm(gbr.Seed),
+				WithOuter(func() (gbr.Outer, error) { return quietOuter{&fakeOuter{bitrate: 5_200_000, pacing: pace}}, nil }))
+
+			return &pacingOnly{e}, err
+		}},
 		{"gbrcc", Factory(bounds, WithLoggerFactory(&logBook{}))},
 		{"pion-gcc", func() (cc.BandwidthEstimator, error) {
 			return pioncc.NewSendSideBWE(pioncc.SendSideBWEInitialBitrate(5_200_000), pioncc.SendSideBWEMaxBitrate(5_200_000))
@@ -69,6 +78,11 @@ type idleEstimator struct{ cc.BandwidthEstimator }
 func (*idleEstimator) AddStream(_ *pion.StreamInfo, w pion.RTPWriter) pion.RTPWriter { return w }
 func (*idleEstimator) WriteRTCP([]rtcp.Packet, pion.Attributes) error                { return nil }
 func (*idleEstimator) Close() error                                                  { return nil }
+
+// pacingOnly estimates nothing: it gets no reports, and no samples.
+type pacingOnly struct{ *Estimator }
+
+func (*pacingOnly) WriteRTCP([]rtcp.Packet, pion.Attributes) error { return nil }
 
 // loaded is a connection under load.
 type loaded struct {

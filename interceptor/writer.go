@@ -119,38 +119,54 @@ type resender interface {
 type packet struct {
 	stream *stream
 	header rtp.Header
-	raw    []byte // what header and payload point into
+	few    [2]rtp.Extension // the header's, unless there were ever more
 	// number is where the transport-wide number goes, part of the header's
 	// extensions when tracking is byTransport.
 	number   [2]byte
-	payload  []byte
-	attrs    pion.Attributes
-	resend   resender
-	size     int // on the link
 	tracking tracking
-	cluster  int // the probe it is sent for, 0 for none
 	filler   bool
+	sent     bool
+	size     int // on the link
+	cluster  int // the probe it is sent for, 0 for none
 
 	// From the moment of sending.
-	ticket ticket
 	at     time.Time
-	sent   bool
+	ticket ticket
+
+	payload []byte
+	attrs   pion.Attributes
+	resend  resender
+	raw     []byte // what header and payload point into
 }
 
 // packetPool has those that nobody uses now. All Estimators share them: each needs
 // many for a moment and none for most of the time.
 //
 //nolint:gochecknoglobals // a cache, as sync.Pool is meant to be
-var packetPool = sync.Pool{New: func() any { return new(packet) }}
+var packetPool = sync.Pool{New: func() any { return newPacket() }}
 
-// copyOf fills p with a copy that shares nothing with the caller.
+func newPacket() *packet {
+	p := new(packet)
+	p.header.Extensions = p.few[:0]
+
+	return p
+}
+
+// copyOf fills p with a copy that shares nothing with the caller. It may leave out
+// the transport-wide extension, which the caller sets anyway.
 func (p *packet) copyOf(h *rtp.Header, payload []byte) {
-	n := h.MarshalSize()
-	if need := n + len(payload); cap(p.raw) < need {
-		p.raw = make([]byte, need, max(need, typicalPacket))
-	} else {
-		p.raw = p.raw[:need]
+	if p.tracking == byTransport && bare(h, p.stream.extension) {
+		csrc, extensions := p.header.CSRC[:0], p.header.Extensions[:0]
+		p.header = *h
+		p.header.CSRC, p.header.Extensions = csrc, extensions
+		p.room(len(payload))
+		p.payload = p.raw
+		copy(p.payload, payload)
+
+		return
 	}
+	n := h.MarshalSize()
+	p.room(n + len(payload))
 	// Through its bytes: unlike Clone this reuses the header's slices.
 	if !p.parse(h, p.raw[:n]) {
 		p.header = h.Clone() // it has no bytes; let the next writer say so
@@ -158,6 +174,29 @@ func (p *packet) copyOf(h *rtp.Header, payload []byte) {
 	p.header.PaddingSize = h.PaddingSize
 	p.payload = p.raw[n:]
 	copy(p.payload, payload)
+}
+
+// bare tells that a header has nothing that it would share with its copy, other
+// than an extension. That is so with most packets, and saves to write and to parse
+// its bytes.
+func bare(h *rtp.Header, extension uint8) bool {
+	if len(h.CSRC) > 0 {
+		return false
+	}
+	if !h.Extension {
+		return len(h.Extensions) == 0
+	}
+
+	return h.ExtensionProfile == rtp.ExtensionProfileOneByte && len(h.Extensions) == 1 && len(h.GetExtension(extension)) > 0
+}
+
+// room makes raw n bytes long.
+func (p *packet) room(n int) {
+	if cap(p.raw) < n {
+		p.raw = make([]byte, n, max(n, typicalPacket))
+	} else {
+		p.raw = p.raw[:n]
+	}
 }
 
 // parse copies h by way of buf.
@@ -246,19 +285,20 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 	e := s.e
 	p, ok := packetPool.Get().(*packet)
 	if !ok {
-		p = new(packet)
+		p = newPacket()
 	}
 	p.stream, p.tracking, p.cluster, p.filler = s, s.tracking, 0, false
-	p.copyOf(h, payload)
-	if s.fec != 0 && h.SSRC == s.fec && e.fecDeaf.Load() {
+	deaf := s.fec != 0 && h.SSRC == s.fec && e.fecDeaf.Load()
+	if deaf {
 		p.tracking = untracked
-		if s.tracking == byTransport {
-			_ = p.header.DelExtension(s.extension) // it has none in most cases
-		}
+	}
+	p.copyOf(h, payload)
+	if deaf && s.tracking == byTransport {
+		_ = p.header.DelExtension(s.extension) // it has none in most cases
 	}
 	if p.tracking == byTransport {
 		if s.fec != 0 {
-			s.checkOrder(&p.header)
+			s.checkOrder(h)
 		}
 		if err := p.header.SetExtension(s.extension, p.number[:]); err != nil {
 			// Another profile in which the extension has no room.

@@ -20,9 +20,9 @@ const (
 )
 
 // Pacer is a bounded queue behind a token bucket. It is not safe for
-// concurrent use. The zero value is not usable, see [New].
+// concurrent use. The zero value is not usable, see [New]; a copy of one that was
+// never used is.
 type Pacer[T any] struct {
-	cfg  Config
 	rate int64 // bit/s, >= cfg.MinRateBps >= 1
 
 	// budget is what may be sent now, in units: above 0 a packet may leave.
@@ -39,6 +39,7 @@ type Pacer[T any] struct {
 	lead                 int64 // bytes of ahead that left while paced had to wait, less what left of that
 	maxLead              int64 // maxLead at the current rate
 	probe                prober
+	cfg                  Config
 }
 
 // New returns an empty pacer at the lowest rate with a full budget. The error

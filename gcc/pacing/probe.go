@@ -47,8 +47,7 @@ type Send[T any] struct {
 
 // prober spaces the packets of clusters.
 type prober struct {
-	queue   [maxClusters]waitingCluster
-	head, n int
+	head, n int // of queue
 	padding bool
 
 	// active: the first cluster has begun, or begins with the next packet.
@@ -56,6 +55,8 @@ type prober struct {
 	next           time.Time // when the next packet is due
 	startedAt      time.Time // of the first cluster's first packet
 	bytes, packets int       // of the first cluster so far
+
+	queue [maxClusters]waitingCluster
 }
 
 type waitingCluster struct {
