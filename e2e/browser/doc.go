@@ -72,7 +72,9 @@
 // back, against its original. Pion's senders have libvpx by way of e2e/video, which
 // takes a smaller picture for a low target, as Chromium does by itself. What goes
 // into the cell and out of it is relayed between sockets: nobody knows of it.
-// Tables are left behind as pairs.md and pairs.json.
+// Tables are left behind as pairs.md and pairs.json: all runs, where the
+// milliseconds around median and 95th percentile go, medians and whether each
+// threshold is met; and all frames as pair-frames.csv.
 //
 // Files: vp8_test.go (the video), script_test.go (arrivals), sender_test.go (the
 // Pion side), replay_test.go (the Receiver's side), verdict_test.go (tolerances,

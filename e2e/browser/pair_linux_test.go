@@ -6,6 +6,7 @@ package browser
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -107,6 +108,9 @@ type viewing struct {
 	Pictures, Unread int
 	Encoder          video.Stats // since the start; none of Chromium's
 	LagMs            float64     // of the emulated cell, at worst: the machine's
+
+	MidSplit, LateSplit split // of frames around PlayoutP50 and PlayoutP95
+	frames              []played
 }
 
 type inboundStats struct {
@@ -251,14 +255,14 @@ func (s *stage) run(ctx context.Context, u uplink, trace cell.Trace, who string,
 	if err != nil {
 		return v, err
 	}
-	captured, err := from.finish(ctx)
+	frames, err := from.finish(ctx)
 	if err != nil {
 		return v, err
 	}
 	v.between(first, last)
 	v.ofTrace(trace, start.Add(*pairWarmUp).Sub(began), start.Add(*pairFor).Sub(began))
 
-	return v, s.sum(&v, text, captured, time.UnixMicro(int64(first.Timestamp*1000)))
+	return v, s.sum(&v, text, frames, time.UnixMicro(int64(first.Timestamp*1000)))
 }
 
 func (s *stage) connect(ctx context.Context, path *cellPath, from filmer, title string) error {
@@ -329,7 +333,7 @@ func (v *viewing) ofTrace(trace cell.Trace, from, to time.Duration) {
 }
 
 // sum takes what the page has seen since a time.
-func (s *stage) sum(v *viewing, text string, captured map[int]time.Time, since time.Time) error {
+func (s *stage) sum(v *viewing, text string, frames map[int]filmed, since time.Time) error {
 	var got struct {
 		Shown  [][4]float64
 		Unread int
@@ -343,20 +347,33 @@ func (s *stage) sum(v *viewing, text string, captured map[int]time.Time, since t
 	if got.Error != "" || s.fault != nil {
 		return fmt.Errorf("browser: the page: %s %w", got.Error, s.fault)
 	}
-	var delays []float64
 	for _, f := range got.Shown {
-		at := time.UnixMicro(int64(f[1] * 1000))
-		from, ok := captured[int(f[0])]
-		if !ok || at.Before(since) {
+		shown, received := time.UnixMicro(int64(f[1]*1000)), time.UnixMicro(int64(f[3]*1000))
+		from, ok := frames[int(f[0])]
+		if !ok || shown.Before(since) {
 			continue
 		}
-		delays = append(delays, float64(at.Sub(from))/float64(ms))
+		p := played{Captured: since1970(from.captured), Playout: since1970(shown) - since1970(from.captured), Width: int(f[2])}
+		if from.encoded.IsZero() {
+			from.encoded = from.captured
+		}
+		p.Encoding = since1970(from.encoded) - since1970(from.captured)
+		if f[3] > 0 {
+			p.Way = since1970(received) - since1970(from.encoded)
+			p.Buffer = since1970(shown) - since1970(received)
+		}
+		v.frames = append(v.frames, p)
 	}
-	if len(delays) == 0 {
+	if len(v.frames) == 0 {
 		return errors.New("browser: nothing was shown")
 	}
-	slices.Sort(delays)
-	v.PlayoutP50, v.PlayoutP95 = delays[len(delays)/2], delays[len(delays)*95/100]
+	late := slices.Clone(v.frames)
+	slices.SortFunc(late, func(a, b played) int { return cmp.Compare(a.Playout, b.Playout) })
+	v.PlayoutP50, v.PlayoutP95 = late[len(late)/2].Playout, late[len(late)*95/100].Playout
+	around := func(q float64) split {
+		return splitOf(late[int((q-0.03)*float64(len(late))):max(int((q+0.03)*float64(len(late))), 1)])
+	}
+	v.MidSplit, v.LateSplit = around(0.50), around(0.95)
 	v.Unread = got.Unread
 	for _, x := range s.ssim {
 		v.SSIM += x / float64(len(s.ssim))
@@ -364,6 +381,60 @@ func (s *stage) sum(v *viewing, text string, captured map[int]time.Time, since t
 	v.Pictures = len(s.ssim)
 
 	return nil
+}
+
+// played is a frame that was shown; times are ms, Captured since 1970.
+type played struct {
+	Captured float64
+	Playout  float64 // from capture to display
+	// Encoding, the way from there to the browser, and the time in it: jitter
+	// buffer, decoder, display.
+	Encoding, Way, Buffer float64
+	Width                 int
+}
+
+func since1970(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }
+
+// split is where the time goes, ms, means over some frames.
+type split struct{ Encoding, Way, Buffer float64 }
+
+func splitOf(frames []played) (s split) {
+	n := float64(len(frames))
+	for _, f := range frames {
+		s.Encoding += f.Encoding / n
+		s.Way += f.Way / n
+		s.Buffer += f.Buffer / n
+	}
+
+	return s
+}
+
+// frameList is all frames, a line each.
+func frameList(all []viewing) string {
+	var b strings.Builder
+	b.WriteString("trace,run,sender,captured_s,width,encoding_ms,way_ms,browser_ms,playout_ms\n")
+	for _, v := range all {
+		for _, f := range v.frames {
+			fmt.Fprintf(&b, "%s,%d,%s,%.3f,%d,%.1f,%.1f,%.1f,%.1f\n", strings.ReplaceAll(v.Trace, ",", ""), v.Run+1, v.CC,
+				(f.Captured-v.frames[0].Captured)/1000, f.Width, f.Encoding, f.Way, f.Buffer, f.Playout)
+		}
+	}
+
+	return b.String()
+}
+
+// splitTable is where the milliseconds of the frames around the median and around
+// the 95th percentile go.
+func splitTable(all []viewing) string {
+	var b strings.Builder
+	b.WriteString("| trace | run | sender | around p50: encoder, way, browser ms | around p95 ms |\n|---|---|---|---|---|\n")
+	for _, v := range all {
+		m, l := v.MidSplit, v.LateSplit
+		fmt.Fprintf(&b, "| %s | %d | %s | %.0f, %.0f, %.0f | %.0f, %.0f, %.0f |\n", v.Trace, v.Run+1, v.CC,
+			m.Encoding, m.Way, m.Buffer, l.Encoding, l.Way, l.Buffer)
+	}
+
+	return b.String()
 }
 
 func pairTable(all []viewing) string {
@@ -407,7 +478,8 @@ func unique(all []viewing, of func(viewing) string) []string {
 	return out
 }
 
-// versus is what GBR-CC's viewer has in comparison, medians of the runs.
+// versus is what GBR-CC's viewer has in comparison, medians of the runs, and
+// whether that is what is wanted.
 func versus(all []viewing) string {
 	var b strings.Builder
 	b.WriteString("| trace | against | rate, of theirs | rate, of what is allowed | playout p50, of theirs | p95, of theirs | frozen beyond outages, theirs and ours % | SSIM, theirs and ours |\n|---|---|---|---|---|---|---|---|\n")
@@ -416,20 +488,63 @@ func versus(all []viewing) string {
 			if who == "gbrcc" {
 				continue
 			}
-			ours := func(of func(viewing) float64) float64 { return middle(all, trace, "gbrcc", of) }
-			theirs := func(of func(viewing) float64) float64 { return middle(all, trace, who, of) }
-			ratio := func(of func(viewing) float64) float64 { return ours(of) / theirs(of) }
-			received := func(v viewing) float64 { return v.Received }
-			excess := func(v viewing) float64 { return 100 * max(v.Frozen-v.Outages, 0) }
-			ssim := func(v viewing) float64 { return v.SSIM }
-			fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f | %.2f | %.2f | %.1f, %.1f | %.3f, %.3f |\n", trace, who, ratio(received),
-				ours(func(v viewing) float64 { return v.Received / v.Allowed }),
-				ratio(func(v viewing) float64 { return v.PlayoutP50 }), ratio(func(v viewing) float64 { return v.PlayoutP95 }),
-				theirs(excess), ours(excess), theirs(ssim), ours(ssim))
+			c := against(all, trace, who)
+			fmt.Fprintf(&b, "| %s | %s | %.2f %s | %.2f %s | %.2f | %.2f %s | %.1f, %.1f %s | %.3f, %.3f %s |\n", trace, who,
+				c.rate, verdict(c.rateOK()), c.allowed, verdict(c.rateOK()), c.p50, c.p95, verdict(c.p95 <= maxP95),
+				c.frozen[0], c.frozen[1], c.freezes(), c.ssim[0], c.ssim[1], verdict(c.ssim[1] > c.ssim[0]))
 		}
 	}
+	fmt.Fprintf(&b, "\nWanted: at least %.2g of their rate or %.2g of what trace and cap allow; p95 at most %.2g of theirs; where theirs is frozen for more than %.2g points beyond what nobody can avoid, at most %.2g of that; a higher SSIM.\n",
+		minRate, minAllowed, maxP95, someFrozen, maxFrozen)
 
 	return b.String()
+}
+
+// What is wanted of GBR-CC, see versus.
+const (
+	minRate, minAllowed   = 1.5, 0.85
+	maxP95                = 1.1
+	someFrozen, maxFrozen = 0.5, 0.4 // percentage points; of theirs
+)
+
+// margin is GBR-CC against another sender on a trace: ratios, or theirs and ours.
+type margin struct {
+	rate, allowed, p50, p95 float64
+	frozen, ssim            [2]float64
+}
+
+func against(all []viewing, trace, who string) margin {
+	both := func(of func(viewing) float64) [2]float64 {
+		return [2]float64{middle(all, trace, who, of), middle(all, trace, "gbrcc", of)}
+	}
+	ratio := func(of func(viewing) float64) float64 { v := both(of); return v[1] / v[0] }
+
+	return margin{
+		rate:    ratio(func(v viewing) float64 { return v.Received }),
+		allowed: both(func(v viewing) float64 { return v.Received / v.Allowed })[1],
+		p50:     ratio(func(v viewing) float64 { return v.PlayoutP50 }),
+		p95:     ratio(func(v viewing) float64 { return v.PlayoutP95 }),
+		frozen:  both(func(v viewing) float64 { return 100 * max(v.Frozen-v.Outages, 0) }),
+		ssim:    both(func(v viewing) float64 { return v.SSIM }),
+	}
+}
+
+func (c margin) rateOK() bool { return c.rate >= minRate || c.allowed >= minAllowed }
+
+func (c margin) freezes() string {
+	if c.frozen[0] <= someFrozen {
+		return "-"
+	}
+
+	return verdict(c.frozen[1] <= maxFrozen*c.frozen[0])
+}
+
+func verdict(ok bool) string {
+	if ok {
+		return "PASS"
+	}
+
+	return "MISSED"
 }
 
 // Senders with a real encoder, one after the other, over the same cell and trace,
@@ -464,13 +579,14 @@ func TestPairsInChromium(t *testing.T) {
 		t.Fatalf("no trace %q", *pairTraces)
 	}
 	screenshot(t, s.viewer, filepath.Join(dir, "pair.png"))
-	table := pairTable(all) + "\n" + versus(all)
+	table := pairTable(all) + "\n" + splitTable(all) + "\n" + versus(all)
 	write(t, filepath.Join(dir, "pairs.md"), []byte(table))
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "pairs.json"), append(bytes.TrimSpace(data), '\n'))
+	write(t, filepath.Join(dir, "pair-frames.csv"), []byte(frameList(all)))
 	t.Log("\n" + table)
 	judgePairs(t, all)
 }

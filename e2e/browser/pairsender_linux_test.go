@@ -42,9 +42,13 @@ const (
 type filmer interface {
 	offer(ctx context.Context) (string, error)
 	accept(ctx context.Context, answer string) error
-	// finish ends it and returns when frames were captured.
-	finish(ctx context.Context) (map[int]time.Time, error)
+	// finish ends it and returns its frames by number.
+	finish(ctx context.Context) (map[int]filmed, error)
 }
+
+// filmed is when a frame was captured and when it was encoded, which is not known
+// of Chromium's.
+type filmed struct{ captured, encoded time.Time }
 
 // pionFilmer is a Pion sender with a real encoder, under GBR-CC or Pion's GCC.
 type pionFilmer struct {
@@ -57,12 +61,12 @@ type pionFilmer struct {
 	stop      context.CancelFunc
 	wg        sync.WaitGroup
 	budgets   bool
-	captured  map[int]time.Time
+	frames    map[int]filmed
 	err       error // of the encoder, after finish
 }
 
 func newPionFilmer(who string, link *live.Link, src video.Source) (*pionFilmer, error) {
-	f := &pionFilmer{src: src, budgets: who == "gbrcc-budget", captured: map[int]time.Time{}}
+	f := &pionFilmer{src: src, budgets: who == "gbrcc-budget", frames: map[int]filmed{}}
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())
 	factory, err := cc.NewInterceptor(func() (cc.BandwidthEstimator, error) {
@@ -156,7 +160,7 @@ func (f *pionFilmer) film() error {
 		Target: f.estimator.GetTargetBitrate,
 		Text:   func(int, time.Duration) string { return "" },
 		Write: func(fr video.Frame) error {
-			f.captured[fr.Number] = start.Add(fr.Captured)
+			f.frames[fr.Number] = filmed{start.Add(fr.Captured), time.Now()}
 			payloads := pack.Payload(video.PacketBytes, fr.Data)
 			for i, p := range payloads {
 				// An error is the connection going down.
@@ -204,12 +208,12 @@ func (f *pionFilmer) film() error {
 	return nil
 }
 
-func (f *pionFilmer) finish(context.Context) (map[int]time.Time, error) {
+func (f *pionFilmer) finish(context.Context) (map[int]filmed, error) {
 	f.stop()
 	err := f.close()
 	f.wg.Wait()
 
-	return f.captured, errors.Join(err, f.err)
+	return f.frames, errors.Join(err, f.err)
 }
 
 // chromiumFilmer sends from a page.
@@ -227,7 +231,7 @@ func (f *chromiumFilmer) accept(_ context.Context, answer string) error {
 	return err
 }
 
-func (f *chromiumFilmer) finish(context.Context) (map[int]time.Time, error) {
+func (f *chromiumFilmer) finish(context.Context) (map[int]filmed, error) {
 	text, err := call[string](f.page, "stop")
 	if err != nil {
 		return nil, err
@@ -236,10 +240,10 @@ func (f *chromiumFilmer) finish(context.Context) (map[int]time.Time, error) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		return nil, err
 	}
-	captured := map[int]time.Time{}
+	frames := map[int]filmed{}
 	for _, g := range got {
-		captured[int(g[0])] = time.UnixMicro(int64(g[1] * 1000))
+		frames[int(g[0])] = filmed{captured: time.UnixMicro(int64(g[1] * 1000))}
 	}
 
-	return captured, nil
+	return frames, nil
 }

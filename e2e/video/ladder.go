@@ -36,8 +36,13 @@ const (
 	// quantizer's, or costs some frames.
 	fallAfter = 400 * time.Millisecond
 	// A better rung is taken when for climbAfter there was nothing to fall from it
-	// for, and the mean target over climbMean is climbRate of what it needs.
+	// for, and the mean target over climbMean is climbRate of what it needs. The
+	// more it is beyond that the shorter is the wait, down to climbSoon: after an
+	// outage the lowest rung cannot use what there is. Two climbs are climbPause
+	// apart.
 	climbAfter = 2 * time.Second
+	climbSoon  = 700 * time.Millisecond
+	climbPause = time.Second
 	climbMean  = time.Second
 	climbRate  = 1.25
 )
@@ -50,6 +55,8 @@ type ladder struct {
 	at    int     // rung
 	last  time.Duration
 	mean  float64 // of the target
+	// climbed is when it last went up.
+	climbed time.Duration
 
 	// By rung: since when the target has been too low for it, negative when it is
 	// not, and when that was last so for fallAfter.
@@ -82,12 +89,16 @@ func (l *ladder) update(now time.Duration, bps int) rung {
 			l.bad[i] = now
 		}
 	}
-	for l.at < len(l.rungs)-1 && l.bad[l.at] == now {
-		l.at++
+	if l.bad[l.at] == now {
+		// At once to where it ends: every size on the way would cost a key frame, at
+		// a time when there is no room for one.
+		for l.at < len(l.rungs)-1 && rate < l.need(l.at) {
+			l.at++
+		}
 	}
 	for i := range l.at {
-		if now-l.bad[i] >= climbAfter && l.mean >= climbRate*l.need(i) {
-			l.at = i
+		if now-l.climbed >= climbPause && l.ripe(now, i) {
+			l.at, l.climbed = i, now
 
 			break
 		}
@@ -96,9 +107,17 @@ func (l *ladder) update(now time.Duration, bps int) rung {
 	return l.rungs[l.at]
 }
 
+// ripe tells whether a better rung can be taken.
+func (l *ladder) ripe(now time.Duration, rung int) bool {
+	room := l.mean / (climbRate * l.need(rung))
+	wait := max(time.Duration(float64(climbAfter)/max(room, 1)), climbSoon)
+
+	return room >= 1 && l.low[rung] < 0 && now-l.bad[rung] >= wait
+}
+
 // begin starts where the first target is enough.
 func (l *ladder) begin(now time.Duration, rate float64) {
-	l.last, l.mean = now, rate
+	l.last, l.mean, l.climbed = now, rate, now-climbPause
 	l.low, l.bad = make([]time.Duration, len(l.rungs)), make([]time.Duration, len(l.rungs))
 	for i := range l.rungs {
 		l.low[i], l.bad[i] = -1, now-1

@@ -32,6 +32,16 @@
 // more after the target is back. mediadevices' own codec/vpx gives libvpx
 // timestamps in one unit and a clock in another, so that VP8 takes a core.
 //
+// # Even frames
+//
+// A viewer's jitter buffer holds every frame for as long as the largest one takes
+// longer than the mean one, and forgets the largest only in minutes. So frames are
+// kept even before they are kept fine: a frame that was cheap is believed little, a
+// key frame has 1.5 times the bytes of the others and what follows it refines it
+// step by step. On three recorded uplinks, in virtual time, the largest frames were
+// 13 to 17 kB larger than the mean one with this, 25 to 29 kB without, for the same
+// rate and SSIM, and were shown 20 to 35 ms sooner.
+//
 // An encoder and a decoder may be used by one goroutine at a time; the encoder
 // has a lock, as mediadevices wants it, for Close.
 package vp8
