@@ -19,8 +19,8 @@ const (
 	checkRate = 1.4
 	// checkLeast is how much must have arrived for a comparison, in bytes.
 	checkLeast = 5_000
-	// checkAfter is how long both are summed up before they are compared in the
-	// midst of a call: what arrives first was granted before.
+	// checkAfter is how long both are summed up before they are compared: what
+	// arrives first was granted before.
 	checkAfter = 500 * time.Millisecond
 	// checkOthers is the share of the radio that other apps may seem to have over
 	// checkOthersMemory before it is more likely that too much is told.
@@ -29,6 +29,9 @@ const (
 	// time; each further time it is checkAgain times as long, up to checkLongest.
 	// After as long without any it is the first time again.
 	checkPause, checkAgain, checkLongest = time.Second, 4, time.Minute
+	// checkSilent is how long nothing may be told before a contradiction is silence:
+	// no lie, it ends with the next word.
+	checkSilent = 200 * time.Millisecond
 )
 
 // check compares what the modem says with what arrives. Bytes that arrived were
@@ -40,9 +43,10 @@ type check struct {
 	granted, acked float64 // bytes, with the same forgetting
 	mu, rate       float64 // bit/s, means over the same time
 	at, begun      time.Time
-	later          bool      // it begins in the midst of a call
 	until          time.Time // not believed till then
 	pause          time.Duration
+	toldAt         time.Time // newest word of grants
+	silent         bool      // till the next one
 	bad            bool
 
 	others, carried float64 // what other apps seem to have, of what; means
@@ -64,8 +68,33 @@ func (c *check) onOthers(now time.Time, others, mu float64) {
 	}
 }
 
+// onGranted takes what a batch tells; newer tells whether any of it is news. That
+// ends silence: both sums begin anew, of what arrived meanwhile nothing was told.
+func (c *check) onGranted(now time.Time, bytes int64, newer bool) (again bool) {
+	if again = c.silent && newer; again {
+		c.granted, c.acked, c.mu, c.rate = 0, 0, 0, 0
+		c.others, c.carried, c.othersAt = 0, 0, time.Time{}
+		c.begun, c.silent = now, false
+		c.bad = now.Before(c.until)
+	}
+	c.granted += float64(bytes)
+	if newer {
+		c.toldAt = now
+	}
+
+	return again
+}
+
+// onSilence tells that there is no telemetry at all.
+func (c *check) onSilence() { c.silent = true }
+
 func (c *check) distrust(now time.Time) {
 	if now.Before(c.until) {
+		return
+	}
+	if now.Sub(c.toldAt) > checkSilent {
+		c.silent, c.bad = true, true
+
 		return
 	}
 	if c.pause == 0 || now.Sub(c.until) > c.pause*checkAgain {
@@ -94,8 +123,8 @@ func (c *check) onFeedback(now time.Time, results []gcc.PacketResult, mu float64
 	c.acked = c.acked*keep + float64(bytes)
 	c.mu = c.mu*keep + (1-keep)*mu
 	c.rate = c.acked * 8 / checkMemory.Seconds()
-	if mu > 0 && (!c.later || now.Sub(c.begun) > checkAfter) && c.acked > checkLeast && (c.acked > checkShare*c.granted || c.rate > checkRate*c.mu) {
+	if mu > 0 && now.Sub(c.begun) > checkAfter && c.acked > checkLeast && (c.acked > checkShare*c.granted || c.rate > checkRate*c.mu) {
 		c.distrust(now)
 	}
-	c.bad = now.Before(c.until)
+	c.bad = c.silent || now.Before(c.until)
 }

@@ -145,6 +145,32 @@ func (e *Estimator) SetShare(now time.Time, share float64) {
 	e.share = share
 }
 
+// Clock is how far the modem's clock is ahead of this estimator's, as the telemetry
+// shows. It is not ok while that is not known; only Default finds it.
+func (e *Estimator) Clock() (ahead time.Duration, ok bool) {
+	l, isGrant := e.law.(*grantLaw)
+	if !isGrant || !l.twin.clock.known() {
+		return 0, false
+	}
+
+	return time.Duration(l.twin.clock.best) * time.Microsecond, true
+}
+
+// SetClock tells what [Estimator.Clock] of another estimator of the same phone says.
+// It is of use to one that begins beside others, until it has found that by itself;
+// from then on it changes nothing.
+func (e *Estimator) SetClock(now time.Time, ahead time.Duration) {
+	l, isGrant := e.law.(*grantLaw)
+	if !isGrant || l.twin.clock.known() {
+		return
+	}
+	now = e.advance(now)
+	if e.cfg.Recorder != nil {
+		e.record(now, ClockEvent{ahead})
+	}
+	l.twin.clock.tell(ahead.Microseconds())
+}
+
 // OnFeedback takes in a receiver report.
 func (e *Estimator) OnFeedback(now time.Time, fb gcc.Feedback) {
 	now = e.advance(now)

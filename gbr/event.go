@@ -8,7 +8,7 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// The first five events are the inputs: enough to run a recorded call through
+// The first six events are the inputs: enough to run a recorded call through
 // changed code. What they point to is the caller's and may change afterwards.
 
 // PacketSentEvent is a packet that left.
@@ -35,6 +35,15 @@ type ShareEvent struct {
 
 // EventName implements gcc.Event.
 func (ShareEvent) EventName() string { return "gbr:share" }
+
+// ClockEvent is what another estimator has found of the modem's clock, see
+// [Estimator.SetClock].
+type ClockEvent struct {
+	Ahead time.Duration `json:"ahead_ns"`
+}
+
+// EventName implements gcc.Event.
+func (ClockEvent) EventName() string { return "gbr:clock" }
 
 // FeedbackEvent is one receiver report.
 type FeedbackEvent struct {

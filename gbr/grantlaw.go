@@ -32,10 +32,11 @@ const (
 
 // grantLaw is Default.
 type grantLaw struct {
+	// Large memories are at both ends: what is between them is looked at with each
+	// packet and sample, and of a thousand estimators nothing is in the cache.
+	cap capacity
+
 	*shared
-	twin  twin
-	cap   capacity
-	path  path
 	epoch time.Time
 	begun bool
 
@@ -58,6 +59,8 @@ type grantLaw struct {
 	samples   gainLaw   // for telemetry that has no grants of TTIs
 	samplesAt time.Time // newest sample of such a one
 	grantsAt  time.Time // newest batch with grants
+	// newestGrant is the newest stamp of one, on the modem's clock.
+	newestGrant int64
 
 	check     check
 	smoother  *qoe.Smoother
@@ -75,7 +78,6 @@ type grantLaw struct {
 	offeredAt time.Time
 	interval  time.Duration // of FrameBudget's calls
 	left      float64
-	targets   pastTargets
 	skipped   bool // the frame before
 	pacing    int
 	frameAt   time.Time // first packet of the newest frame
@@ -90,6 +92,10 @@ type grantLaw struct {
 	// others is what would wait of other senders' bytes if there were no other.
 	others   float64
 	othersAt time.Time
+
+	twin    twin
+	targets pastTargets
+	path    path
 }
 
 // heldResult is a result and when it was told.
@@ -120,6 +126,9 @@ func (l *grantLaw) us(now time.Time) int64 {
 
 func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	l.outer.OnPacketSent(now, p)
+	if p.Size <= 0 {
+		return
+	}
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
 		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
@@ -198,7 +207,7 @@ func (l *grantLaw) hasGrants(now time.Time) bool {
 
 // onlySamples tells that the ratio is all there is: then its gain steers.
 func (l *grantLaw) onlySamples(now time.Time, mode Mode) bool {
-	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode)
+	return mode != OuterOnly && !l.hasGrants(now) && !l.samplesAt.IsZero() && now.Sub(l.samplesAt) < time.Second && !l.active(mode) && !l.check.bad
 }
 
 // trusted tells whether the modem's word is to be steered by.
@@ -214,7 +223,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if len(t.Grants) > 0 {
 		l.grantsAt = now
 	}
-	if len(t.Samples) > 0 && !l.hasGrants(now) {
+	if len(t.Samples) > 0 && !l.hasGrants(now) && !l.check.bad {
 		l.samplesAt = now
 		l.samples.onTelemetry(now, t)
 	} else {
@@ -264,12 +273,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 			known = max(known, nearTTI(at)-open)
 		}
 	}
-	if len(l.grants) > 0 {
-		l.grantAge.add(now, us-l.grants[0].at)
-	}
-	if len(l.reports) > 0 {
-		l.reportAge.add(now, us-l.reports[0].at)
-	}
+	l.news(now, us)
 	late := l.late(now)
 	if late && len(l.grants) > 0 {
 		// Reports come too late to tell what the base station knows: what has
@@ -306,10 +310,30 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.count(now, known, knownReports, late)
 	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
-	for _, g := range l.grants {
-		l.check.granted += float64(g.bytes)
-	}
 	l.release(now)
+}
+
+// news notes how late the grants and reports of a batch come, at us, and what of it
+// was not known.
+func (l *grantLaw) news(now time.Time, us int64) {
+	// What is much older than what was told before is not late but told again.
+	again := l.newestGrant - l.cfg.HoldDelay.Microseconds()
+	granted, newer := int64(0), false
+	for _, g := range l.grants {
+		granted += int64(g.bytes)
+		newer = newer || g.at > l.newestGrant
+		l.newestGrant = max(l.newestGrant, g.at)
+	}
+	if l.check.onGranted(now, granted, newer) {
+		l.twin.from = l.twin.tail // when those before left nobody knows
+		l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
+	}
+	if len(l.grants) > 0 && l.grants[0].at > again {
+		l.grantAge.add(now, us-l.grants[0].at)
+	}
+	if len(l.reports) > 0 && l.reports[0].at > again {
+		l.reportAge.add(now, us-l.reports[0].at)
+	}
 }
 
 // newestStamp is the newest time in a batch.
@@ -333,7 +357,7 @@ func (l *grantLaw) restart(now time.Time) {
 	l.twin.restart()
 	l.cap.restart(nearTTI(l.us(now) + l.twin.offset - 1_000_000))
 	l.misled(now)
-	l.frame = frame{}
+	l.frame, l.newestGrant = frame{}, math.MinInt64/2
 	l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
 }
 
@@ -402,11 +426,13 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 	before := l.outer.Estimate()
 	l.path.onArrivals(now, fb.Packets)
 	l.path.compete.onFeedback(fb.Packets)
-	l.path.trains.onFeedback(now, fb.Packets)
 	if !l.cfg.Without.Has(PathLaw) {
 		l.path.trains.radio = l.cap.mu * 8000
 	}
 	l.path.trains.carried(float64(before.AckedBps))
+	if mode == OuterOnly {
+		l.check.onSilence()
+	}
 	l.check.onFeedback(now, fb.Packets, l.cap.mu*8000)
 	if mode != Dual || !l.trusted() || l.cfg.Without.Has(Correction) {
 		l.flush(now)
@@ -512,7 +538,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	}
 	if after.BitrateBps < before.BitrateBps {
 		room := l.ceiling.bps == 0 || l.path.trains.firm()
-		if !l.cfg.Without.Has(PathLaw) && room && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+		if !l.cfg.Without.Has(PathLaw) && room && (l.path.trains.firm() || l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
 			// A trend without a queue behind the radio is the correction's
 			// error.
 			l.outer.SetEstimate(now, before.BitrateBps)
@@ -524,7 +550,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	if l.cfg.Without.Has(PathLaw) {
 		return
 	}
-	if most := l.path.trains.most() * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
+	if most := trainMost * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
 		l.outer.SetEstimate(now, l.clamp(int(most)))
 	}
 	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full(now) {
@@ -565,7 +591,7 @@ func (l *grantLaw) onTimeout(now time.Time, mode Mode) {
 // steer lets the outer loop's rate grow while nothing speaks against it.
 func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if !l.active(mode) {
-		l.handOver(now)
+		l.handOver(now, mode)
 		l.grownAt = now
 
 		return
@@ -598,7 +624,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if c := l.path.trains.narrow(); c > 0 {
 		share := trainShare
 		if l.ceiling.bps > 0 || l.path.trains.firm() {
-			share = l.path.trains.most()
+			share = trainMost
 		}
 		limit = min(limit, share*c)
 	} else if l.path.trains.weight < trainFew && now.Sub(l.activeAt) < trainWait {
@@ -620,7 +646,7 @@ func (l *grantLaw) take(now time.Time, bps int) {
 // down from there for a while: it will take longer to see the radio's falls, so
 // it must not be that near to its capacity. Who has steered only briefly has not
 // brought it there, and gives back what it took over.
-func (l *grantLaw) handOver(now time.Time) {
+func (l *grantLaw) handOver(now time.Time, mode Mode) {
 	est := l.outer.Estimate()
 	if l.wasActive {
 		l.wasActive = false
@@ -634,6 +660,13 @@ func (l *grantLaw) handOver(now time.Time) {
 		}
 		if now.Sub(l.tookAt) > brief {
 			l.took = 0
+		} else if mode != OuterOnly {
+			// What it has made of the rate was not true.
+			l.outer.SetEstimate(now, l.clamp(int(l.took)))
+			est, from = l.outer.Estimate(), l.took
+			if !l.twin.clock.known() {
+				l.twin.clock.fault()
+			}
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
@@ -731,7 +764,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 			o.rate = min(o.rate, int(l.inner))
 			o.encoder = min(o.encoder, o.rate)
 		}
-		l.smoother.Reset(o.rate)
+		l.smoother.Reset(l.ofWhole(o.rate))
 
 		return o
 	}
@@ -744,7 +777,7 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 		if l.cfg.Without.Has(Smoothing) {
 			o.encoder = min(o.rate, inner)
 		} else {
-			o.encoder = min(o.rate, l.smoother.Update(now, inner))
+			o.encoder = min(o.rate, int(l.share*float64(l.smoother.Update(now, l.ofWhole(inner)))))
 		}
 		o.rate = min(o.rate, inner)
 		mu := l.cap.mu * 8000
@@ -756,12 +789,22 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
 			}
 			burst = min(burst, l.path.pace(l.frames, float64(o.rate)))
+			if l.path.trains.firm() {
+				o.pacing = int(pathEven * float64(o.rate))
+			}
 			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing
 	}
 
 	return o
+}
+
+// ofWhole is what a rate is of the whole radio's, which is what is smoothed: of the
+// radio not every move matters, but a share is somebody's decision. Who kept more
+// than its share because that is not much more would keep it at the others' cost.
+func (l *grantLaw) ofWhole(bps int) int {
+	return int(min(float64(bps)/l.share, math.MaxInt32))
 }
 
 // rateNow is the rate for an encoder that does not know the frame budget.

@@ -50,6 +50,9 @@ const (
 	// offsetFaults is the most changes that are remembered; one is forgotten after
 	// offsetForgiven reports without any.
 	offsetFaults, offsetForgiven = 6, 2000
+	// offsetFits is the most difference with which the offset is known, after so many
+	// faults a part of it: what does not fit well has been wrong before.
+	offsetFits = 0.75
 	// offsetBelow is how many times as far an offset below the least counts.
 	offsetBelow = 4
 	// offsetQuick is how much of the difference that the offset in use leaves is
@@ -81,13 +84,11 @@ type offset struct {
 	strange   int
 	strangeAt int64
 
-	sent  [offsetRing]int64 // bytes sent by the end of each ms
-	ms    int64             // newest ms in sent
+	ms    int64 // newest ms in sent
 	total int64
 
-	score [offsetSpan]float64 // difference by shift
-	in    float64             // what came in, with the same weights
-	n     int
+	in float64 // what came in, with the same weights
+	n  int
 
 	at, mid, width int64 // the report before
 	any            bool
@@ -96,9 +97,15 @@ type offset struct {
 	fit            float64 // its difference as a share of what came in
 	at0            int     // its place in score
 	jumped         bool    // best has moved by more than it drifts
+	// told is what another one has found, µs, until telemetry comes to use it with.
+	told   int64
+	isTold bool
 	// faults is how often lately the offset turned out to be another one, agreed
 	// how many reports since have come.
 	faults, agreed int
+
+	sent  [offsetRing]int64   // bytes sent by the end of each ms
+	score [offsetSpan]float64 // difference by shift
 }
 
 // nearMs is the ms at whose end a time is, to the nearest.
@@ -140,6 +147,7 @@ func (o *offset) heard(now, at int64) (jumped bool) {
 	switch {
 	case !o.everHeard:
 		o.everHeard, o.least, o.best = true, least, float64(least*1000)
+		o.believe()
 
 		return true
 	case by > offsetJump || by < -offsetJump:
@@ -154,6 +162,30 @@ func (o *offset) heard(now, at int64) (jumped bool) {
 	}
 
 	return first
+}
+
+// tell takes what another one on the same phone has found, for as long as this one
+// has found nothing. Who joins others that send frames at equal distances cannot
+// tell by itself which of these is which.
+func (o *offset) tell(us int64) {
+	o.told, o.isTold = us, true
+	if o.everHeard {
+		o.believe()
+	}
+}
+
+// believe begins with what was told, as if it had been found here.
+func (o *offset) believe() {
+	ms := o.told/1000 - o.least
+	if !o.isTold || o.known() || ms <= offsetFrom || ms >= offsetFine {
+		return
+	}
+	o.isTold = false
+	o.score, o.in, o.any = [offsetSpan]float64{}, 0, false
+	o.quick, o.quickIn = 0, 0
+	o.at0, o.best, o.fit = shiftIndex(ms), float64(o.told), 0
+	o.n, o.agreed = offsetSettled+1, offsetReports<<o.faults
+	o.jumped = true
 }
 
 // relearn forgets all but what was sent.
@@ -257,7 +289,8 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 		o.quickIn = o.quickIn*offsetQuick + w*math.Max(in, 0)
 		if o.n > 2*offsetReports && o.quick > offsetWrong*o.quickIn {
 			o.doubt(offsetMisfits)
-			o.heardAny = false // the least may be another one, too
+			o.faults = min(o.faults+1, offsetFaults) // chance may find another one
+			o.heardAny = false                       // the least may be another one, too
 
 			return
 		}
@@ -336,5 +369,5 @@ func (o *offset) fault() {
 // known tells whether the offset can be relied on: after each change it takes
 // twice as long, so that who cannot be understood for long is not listened to.
 func (o *offset) known() bool {
-	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < 0.75
+	return o.n >= offsetReports && o.agreed >= offsetReports<<o.faults && o.best < float64(o.least+offsetFine)*1000 && o.fit < offsetFits/float64(max(1, o.faults))
 }

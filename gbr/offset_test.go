@@ -87,3 +87,38 @@ func TestOffset(t *testing.T) {
 		}
 	}
 }
+
+// Who is told by another one knows the clock from the first telemetry on, among
+// frames of which it cannot tell by itself which is which; who is told what is not
+// true finds out; and who knows is told nothing.
+func TestOffsetIsTold(t *testing.T) {
+	const ahead, latency = 50_000, 9_000
+	for _, c := range []struct {
+		name  string
+		told  int64 // µs off
+		late  bool  // after it has found it
+		ms    int
+		equal bool
+	}{
+		{name: "rightly", ms: 60, equal: true},
+		{name: "rightly, and for long", ms: 20_000, equal: true},
+		{name: "wrongly", told: 20_000, ms: 8000},
+		{name: "of another phone", told: 90_000_000, ms: 3000},
+		{name: "late", told: 33_000, late: true, ms: 60, equal: true},
+	} {
+		r := &reporter{rng: rand.New(rand.NewPCG(1, 2)), now: 1_000_000, ahead: ahead, latency: latency, equal: c.equal}
+		if c.late {
+			r.run(3000)
+		}
+		r.o.tell(ahead + c.told)
+		r.run(c.ms)
+		if off := r.o.best - ahead; !(off > -2500 && off < 2500) || !r.o.known() {
+			t.Errorf("told %s: off by %.1f ms, known %v", c.name, off/1000, r.o.known())
+		}
+	}
+	r := &reporter{rng: rand.New(rand.NewPCG(1, 2)), now: 1_000_000, ahead: ahead, latency: latency, equal: true}
+	r.run(60)
+	if r.o.known() {
+		t.Error("it knows without being told: the first case tests nothing")
+	}
+}

@@ -85,13 +85,12 @@ func (l *grantLaw) adopt(old *grantLaw, now bool, encoderBps int) {
 	if now {
 		*l = *old
 		l.shared, l.samples, l.smoother = fresh.shared, fresh.samples, fresh.smoother
-		l.smoother.Reset(encoderBps)
+		l.smoother.Reset(l.ofWhole(encoderBps))
 	} else {
 		l.epoch, l.begun = old.epoch, old.begun
 		l.twin.clock, l.twin.offset = old.twin.clock, old.twin.offset
 		l.grantAge, l.reportAge, l.config = old.grantAge, old.reportAge, old.config
 		l.path.slack, l.ceiling = old.path.slack, old.ceiling
-		l.check.later = true
 		l.cap = old.cap
 		l.cap.handover() // of the backlog nothing is known any more
 	}

@@ -136,6 +136,48 @@ func TestSharesOfTheDeaf(t *testing.T) {
 	within(t, "time in the phone p95", quantile(p.delays, 0.95), 35, 25, "ms")
 }
 
+// A new share is there at once, however small the step: what the encoder does not
+// see of the radio's moves it sees of somebody's decision.
+func TestSetShareIsFollowedAtOnce(t *testing.T) {
+	var p pair
+	p.run(t, 0.5, false, false)
+	end := epoch.Add(14 * time.Second)
+	e := p.senders[0]
+	rate := func(share float64) float64 {
+		e.SetShare(end, share)
+		e.OnTimeout(end)
+		bps, _, mode := e.Rates()
+		if mode != gbr.Dual {
+			t.Fatalf("mode is %v", mode)
+		}
+
+		return float64(bps)
+	}
+	half := rate(0.5)
+	for _, share := range []float64{0.45, 0.48, 0.3, 0.1, 0.55} {
+		within(t, fmt.Sprintf("share %v", share), rate(share)/half, share/0.5, 0.02, "of half the radio's")
+	}
+}
+
+// Clock is known once telemetry has told enough, and SetClock is for whom it is not.
+func TestClock(t *testing.T) {
+	e := newEstimator(t, &scripted{rate: 1_000_000}, nil)
+	if ahead, ok := e.Clock(); ok {
+		t.Errorf("knows without telemetry that the clock is ahead by %v", ahead)
+	}
+	var p pair
+	p.run(t, 0.5, false, false)
+	ahead, ok := p.senders[0].Clock()
+	within(t, "clock", float64(ahead)/1e6, 0, 8, "ms") // the cell's is ours
+	if !ok {
+		t.Error("not known after 14 s")
+	}
+	p.senders[0].SetClock(epoch.Add(14*time.Second), time.Second)
+	if again, ok := p.senders[0].Clock(); !ok || again != ahead {
+		t.Errorf("who knew %v was made to believe %v, %v", ahead, again, ok)
+	}
+}
+
 func TestSetShareRefusesNonsense(t *testing.T) {
 	var rec []gcc.Event
 	e := newEstimator(t, &scripted{rate: 1_000_000}, func(c *gbr.Config) { c.Recorder = recorder(func(ev gcc.Event) { rec = append(rec, ev) }) })

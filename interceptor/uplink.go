@@ -187,6 +187,7 @@ func (u *Uplink) PushTelemetry(t gbr.Telemetry) {
 	if elapsed := now.Sub(u.shared); u.shared.IsZero() || elapsed >= shareEvery {
 		u.measure(elapsed)
 		u.divide()
+		u.oneClock()
 		u.shared = now
 	}
 	for _, m := range u.members {
@@ -210,13 +211,14 @@ func (u *Uplink) measure(elapsed time.Duration) {
 	for _, m := range u.members {
 		m.used = 1 / float64(len(u.members))
 		if sum > 0 {
-			m.used = max(m.rate/sum, shareLeast/shareGrowth)
+			m.used = m.rate / sum
 		}
 	}
 }
 
 // divide gives every member what it may claim, up to its weight's part of what
-// the others leave.
+// the others leave. What they claim above what they use is given twice: they seldom
+// take it, and when they do that is known a moment later.
 func (u *Uplink) divide() {
 	left, weights := 1.0, 0.0
 	for _, m := range u.members {
@@ -226,9 +228,10 @@ func (u *Uplink) divide() {
 	for settled := true; settled; {
 		settled = false
 		for _, m := range u.members {
-			if claim := m.used * shareGrowth; m.share == 0 && claim < left*m.weight/weights {
+			claim := max(m.used*shareGrowth, shareLeast)
+			if m.share == 0 && claim < left*m.weight/weights {
 				m.share = claim
-				left -= claim
+				left -= m.used
 				weights -= m.weight
 				settled = true
 			}
@@ -242,8 +245,28 @@ func (u *Uplink) divide() {
 		sum += m.share
 	}
 	// Nobody is left to take the rest when all claim little, as at the start.
+	if sum < 1 {
+		for _, m := range u.members {
+			m.share /= sum
+		}
+	}
+}
+
+// oneClock tells those who do not know the modem's clock what the longest member who
+// does has found.
+func (u *Uplink) oneClock() {
 	for _, m := range u.members {
-		m.share /= sum
+		ahead, ok := m.e.clock()
+		if !ok {
+			continue
+		}
+		for _, other := range u.members {
+			if other != m {
+				other.e.setClock(ahead)
+			}
+		}
+
+		return
 	}
 }
 
@@ -251,7 +274,7 @@ func (u *Uplink) divide() {
 // samples, and all the rest.
 func (u *Uplink) part(t gbr.Telemetry, m *member) gbr.Telemetry {
 	granted := func(bytes int) int { return portion(bytes, m.share) }
-	reported := func(bytes int) int { return portion(bytes, m.used) }
+	reported := func(bytes int) int { return portion(bytes, max(m.used, shareLeast/shareGrowth)) }
 	u.samples = u.samples[:0]
 	for _, s := range t.Samples {
 		s.Granted, s.SumGranted = granted(s.Granted), granted(s.SumGranted)

@@ -9,7 +9,7 @@
 //	flags ──► plan of runs ──► all cores ──► store ──► table, JSON
 //	               ▲                           │  ▲
 //	               └── what is there already ──┘  └─ results.csv, row by row
-//	                                           └───► table.md, report.html
+//	                                           └───► table.md, report.html, sweep-KEY.svg
 //
 //	main.go      flags
 //	params.go    -set, -sweep
@@ -23,6 +23,9 @@
 //	output.go    list, table, JSON
 //	classes.go   -classes: medians over classes
 //	check.go     -check: thresholds, and how far from them
+//	published.go and what was published beside it
+//	sweeps.go    what is swept, as curves and heat maps of the report
+//	sweepplot.go and as pictures
 //	report.go    report.html; its looks are in assets/
 //	version.go   which code this is
 package main
@@ -186,7 +189,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	fs.DurationVar(&o.duration, "duration", 0, durationHelp)
 	fs.StringVar(&o.trace, "trace", "", traceHelp)
 	fs.DurationVar(&o.traceFrom, "trace-from", 0, "where -trace begins; it goes on with its beginning when it is over")
-	fs.StringVar(&o.out, "out", "", "keep every run in `DIR`/results.csv, go on from what is there, and write table.md and report.html")
+	fs.StringVar(&o.out, "out", "", "keep every run in `DIR`/results.csv, go on from what is there, and write table.md, report.html and a picture of each sweep")
 	fs.Func("set", "controller parameter `key=value`, repeatable (see -list)", func(s string) error {
 		v, err := parseSetting(s)
 		o.settings = append(o.settings, v)

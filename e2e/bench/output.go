@@ -234,6 +234,19 @@ func (e *engine) writeFiles(ctx context.Context, o options, jobs []job, records 
 		{"table.md", func(w io.Writer) error { return writeMarkdown(w, records, failed) }},
 		{"report.html", func(w io.Writer) error { return e.writeReport(w, o, jobs, records, failed) }},
 	}
+	for _, p := range sweepPlots(o, records) {
+		files = append(files, struct {
+			name  string
+			write func(io.Writer) error
+		}{"sweep-" + p.key + ".svg", func(w io.Writer) error {
+			svg, err := p.svg()
+			if err == nil {
+				_, err = w.Write(svg)
+			}
+
+			return err
+		}})
+	}
 	for _, f := range files {
 		var b bytes.Buffer
 		if err := f.write(&b); err != nil {

@@ -91,7 +91,7 @@ func (o options) plan(scenarios []sim.Scenario) []job {
 		for seed := 1; seed <= phases; seed++ {
 			f := &frontier{}
 			for _, v := range variants {
-				if runs(v.cc, *s) && (seed <= o.seeds || isDefault(v.cc)) {
+				if runs(v.cc, *s) && (seed <= o.seeds || isDefault(v.cc) || v.cc == "causal" || v.cc == "causal-rate") {
 					jobs = append(jobs, job{s, v, uint64(seed), f})
 				}
 			}

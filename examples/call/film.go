@@ -115,7 +115,7 @@ func (f *film) show(ctx context.Context, v *peer.Video) (err error) {
 		return err
 	}
 	var pilot *video.Pilot
-	pilot, err = video.New(video.Config{
+	cfg := video.Config{
 		Builder: f.encoder, Source: source, FPS: f.fps, MaxBps: maxBps,
 		Target: func() int {
 			if v.KeyWanted() {
@@ -125,11 +125,15 @@ func (f *film) show(ctx context.Context, v *peer.Video) (err error) {
 			return int(share.pictures.Load())
 		},
 		Write: func(fr video.Frame) error { return v.Write(fr.Data, fr.Captured, fr.Key) },
-	})
-	if err != nil {
+	}
+	e, own := v.Estimator().(*interceptor.Estimator)
+	if own {
+		cfg.Leave = e.SkipFrame
+	}
+	if pilot, err = video.New(cfg); err != nil {
 		return err
 	}
-	if e, ok := v.Estimator().(*interceptor.Estimator); ok {
+	if own {
 		e.OnAdvice(func(a interceptor.Advice) {
 			pilot.Skip(a.SkipFrames)
 			if a.KeyFrame {

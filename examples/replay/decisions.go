@@ -152,6 +152,11 @@ func (d *decisions) event(l *eventLine, at time.Duration, start time.Time) error
 		if err = unpack(l, &ev); err == nil {
 			d.est.SetShare(d.input(at), ev.Share)
 		}
+	case (gbr.ClockEvent{}).EventName():
+		var ev gbr.ClockEvent
+		if err = unpack(l, &ev); err == nil {
+			d.est.SetClock(d.input(at), ev.Ahead)
+		}
 	case (gbr.FeedbackEvent{}).EventName():
 		var ev gbr.FeedbackEvent
 		if err = unpack(l, &ev); err == nil {
