@@ -88,7 +88,7 @@ var arrows = map[string]arrow{
 	"e2e/bench/pionrun":          to("e2e/cell", "e2e/media", "e2e/peer", "e2e/sim", "gbr", "interceptor", "interceptor/pionbwe"),
 	"examples/browser-sfu":       to("examples/browser-sfu/app"),
 	"examples/browser-sfu/app": to("e2e/cell", "e2e/cell/live", "e2e/phone", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu",
-		"examples/command", "interceptor", "interceptor/dashboard", "modemlink"),
+		"examples/command", "gbr", "interceptor", "interceptor/dashboard", "modemlink"),
 	"examples/browser-sfu/gateway": to("examples/browser-sfu/sfu", "interceptor"),
 	"examples/browser-sfu/livekit": to("examples/browser-sfu/app", "examples/browser-sfu/gateway", "examples/browser-sfu/sfu", "interceptor"),
 	"examples/browser-sfu/sfu":     to(),

@@ -74,7 +74,6 @@ func names() []string { return []string{"gbrcc", "seed", "gcc", "pion"} }
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := options{traceName: "built-in synthetic LTE cell"}
 	flags := flag.NewFlagSet("call", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // errors are printed once, by main
 	cc, trace := "gbrcc,pion", ""
 	show, picture, hear := false, "pattern:640x360", ""
 	flags.DurationVar(&o.duration, "duration", 30*time.Second, "length of the call")
@@ -92,17 +91,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 
 		return err
 	})
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(stderr, usage)
-			flags.SetOutput(stderr)
-			flags.PrintDefaults()
-		}
-
+	if err := command.Parse(flags, usage, args, stderr); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q (flags start with -, see -h)", flags.Arg(0))
+	if err := command.NoArguments(flags); err != nil {
+		return o, err
 	}
 	if o.duration < time.Second || o.duration > 24*time.Hour {
 		return o, fmt.Errorf("-duration %v: want 1s to 24h", o.duration)

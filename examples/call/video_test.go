@@ -7,6 +7,7 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +35,9 @@ type playing struct {
 func TestVideoInChromium(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "result.json")
 	r := start(t.Context(), "-video", "-duration", "20s", "-json", file)
-	page := headless.Tab(t, headless.Start(t, map[string]any{"window-size": "1400,1500"}), r.out.wait(t, `Live page: (\S+)\n`))
-	seen := map[string]playing{}
+	browser, address := headless.Start(t, map[string]any{"window-size": "1400,1500"}), r.out.wait(t, `Live page: (\S+)\n`)
+	page := headless.Tab(t, browser, address)
+	seen, ahead := map[string]playing{}, map[string][]float64{}
 	headless.Wait(t, page, "Object.keys(tiles).length === 2")
 	headless.Eval[any](t, page, "tiles.gbrcc.button.click()")
 	for begin := time.Now(); time.Since(begin) < 15*time.Second; time.Sleep(200 * time.Millisecond) {
@@ -44,11 +46,16 @@ func TestVideoInChromium(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &seen); err != nil {
 			t.Fatal(err)
 		}
+		for cc, p := range seen {
+			if p.Ahead != nil {
+				ahead[cc] = append(ahead[cc], *p.Ahead)
+			}
+		}
 		if time.Since(begin) > 10*time.Second && seen["gbrcc"].Video.FramesDecoded > 150 {
 			break
 		}
 	}
-	headless.Screenshot(t, page, "call-video.png")
+	headless.Looks(t, page, "call-video")
 	for _, cc := range []string{"gbrcc", "pion"} {
 		p := seen[cc]
 		t.Logf("%s: %+v", cc, p)
@@ -64,13 +71,14 @@ func TestVideoInChromium(t *testing.T) {
 		}
 		within(t, cc+" power", p.Audio.TotalAudioEnergy/p.Audio.TotalSamplesDuration, power[0], power[1], "")
 		within(t, cc+" concealed", p.Audio.ConcealedSamples/p.Audio.TotalSamplesReceived, 0, 0.05, "")
-		if p.Ahead == nil {
+		if len(ahead[cc]) < 10 {
 			t.Errorf("%s: nobody knows whether sound and picture are in step", cc)
 
 			continue
 		}
 		// What can be noticed: ITU-R BT.1359-1.
-		within(t, cc+" sound ahead of the picture", *p.Ahead, -125, 45, "ms")
+		slices.Sort(ahead[cc])
+		within(t, cc+" sound ahead of the picture", ahead[cc][len(ahead[cc])/2], -125, 45, "ms")
 		if !strings.Contains(p.Text, ", sound ") {
 			t.Errorf("%s: the page says %q", cc, p.Text)
 		}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/interceptor"
 )
@@ -62,7 +63,6 @@ type options struct {
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := options{mode: modeSummary, bounds: [...]int{interceptor.DefaultMinBps, interceptor.DefaultStartBps, interceptor.DefaultMaxBps}}
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // errors are printed once, by run
 	wanted := map[mode]*bool{
 		modeJSON:    flags.Bool("json", false, "print each sample as a JSON object on a line"),
 		modeRecords: flags.Bool("records", false, "print the decoded modem records of a capture as JSON, one a line"),
@@ -82,13 +82,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	})
 	flags.Float64Var(&o.tolerance, "tolerance", 0.05, "with -decisions: how far rates may differ, as a `SHARE`")
 	flags.StringVar(&o.plot, "plot", "", "draw backlog, grants and ratio over time to `FILE.svg`; with one input")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(stderr, usage)
-			flags.SetOutput(stderr)
-			flags.PrintDefaults()
-		}
-
+	if err := command.Parse(flags, usage, args, stderr); err != nil {
 		return o, err
 	}
 	for _, m := range slices.Sorted(maps.Keys(wanted)) {

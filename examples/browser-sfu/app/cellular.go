@@ -14,6 +14,8 @@ import (
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
 	"github.com/gbrcc/gbrcc/e2e/phone"
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/gateway"
+	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/interceptor"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -80,13 +82,30 @@ func (c *cellular) uplink(endpoint, token string, log *slog.Logger) (*gateway.Up
 
 	return gateway.New(gateway.Config{
 		Endpoint: endpoint, Token: token, Conn: conn, Logger: log,
-		Telemetry: c.client.Run,
+		Telemetry: c.telemetry(log),
 	})
+}
+
+// agentTimeout is a little longer than one attempt of modemlink's client.
+const agentTimeout = 4 * time.Second
+
+// telemetry is what the modem says; whoever waits for it in vain is told.
+func (c *cellular) telemetry(log *slog.Logger) interceptor.TelemetrySource {
+	return func(ctx context.Context, sink func(gbr.Telemetry)) error {
+		timer := time.AfterFunc(agentTimeout, func() {
+			if s := c.client.Status(); s.Connects == 0 && ctx.Err() == nil {
+				log.Warn("no answer from the phone's agent, going on end to end", "err", s.Err)
+			}
+		})
+		defer timer.Stop()
+
+		return c.client.Run(ctx, sink)
+	}
 }
 
 // way is the same for another SFU's client.
 func (c *cellular) way(o options, log *slog.Logger) Way {
-	w := Way{Room: o.room, Logger: log, Telemetry: c.client.Run}
+	w := Way{Room: o.room, Logger: log, Telemetry: c.telemetry(log)}
 	if c.link != nil {
 		w.Up, w.Down = c.link.Uplink, c.link.Downlink
 	}

@@ -176,3 +176,32 @@ func TestChromiumFirstPicture(t *testing.T) {
 		t.Errorf("a picture after %v, want less than 3 s", m)
 	}
 }
+
+// The pages can be read, and fit, on a desk and on a phone, by day and by night:
+// before anything, at work, and when the far end is gone.
+func TestChromiumLooks(t *testing.T) {
+	r := start(t)
+	browser := openBrowser(t)
+	from := headless.Tab(t, browser, r.publish)
+	to := headless.Tab(t, browser, r.view)
+	headless.Looks(t, from, "publish-idle")
+	headless.Eval[any](t, from, "$('pattern').click()")
+	headless.Wait(t, from, isLive)
+	headless.Wait(t, to, isLive)
+	headless.Looks(t, from, "publish-live")
+	headless.Looks(t, to, "view-live")
+	if err := r.end(t); err != nil {
+		t.Error(err)
+	}
+	headless.Wait(t, to, `$('note').textContent.startsWith('no answer from the server')`)
+	headless.Looks(t, to, "view-lost")
+	headless.Looks(t, from, "publish-lost")
+	wrong := start(t)
+	stranger := headless.Tab(t, browser, strings.Split(wrong.publish, "#")[0]+"?source=pattern#wrong")
+	headless.Wait(t, stranger, `$('state').textContent === 'refused' && $('note').textContent.includes('the program printed')`)
+	time.Sleep(1500 * time.Millisecond) // longer than until another attempt
+	if state := headless.Eval[string](t, stranger, `$('state').textContent`); state != "refused" || headless.Eval[bool](t, stranger, `media !== null || live !== null`) {
+		t.Errorf("a wrong token: %s, and then tried again", state)
+	}
+	headless.Looks(t, stranger, "publish-wrong-token")
+}

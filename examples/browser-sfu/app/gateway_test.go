@@ -208,3 +208,82 @@ func TestSFUDies(t *testing.T) {
 		t.Errorf("pictures again after %v, want less than 10 s", d)
 	}
 }
+
+// Who publishes over a phone whose agent does not answer, or to an SFU that is not
+// there, is told so, once, and without -v.
+func TestNobodyThere(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := ln.Addr().String()
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{
+			[]string{"-modem", "gbr://" + nobody + "?fp=" + strings.Repeat("0a", 32) + "&token=c2VjcmV0LXNlY3JldC1zZWNyZXQ"},
+			"browser-sfu: no answer from the phone's agent, going on end to end: ",
+		},
+		{[]string{"-sfu", "http://" + nobody + "/whip"}, "browser-sfu: uplink: http://" + nobody + "/whip: "},
+	} {
+		var told sfutest.Terminal
+		o, err := parse(tt.args, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := newWay(t.Context(), o, nil, slog.New(newNotices(&told)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		film(t, w.near.base+"whip", w.token)
+		eventually(t, func() string { return fmt.Sprintf("%s: told %q", tt.args[0], &told) }, func() bool {
+			return strings.Contains(told.String(), "connection refused")
+		})
+		time.Sleep(2500 * time.Millisecond) // two more attempts
+		if got := told.String(); !strings.HasPrefix(got, tt.want) || strings.Count(got, "\n") != 1 || strings.Contains(got, "c2Vj") {
+			t.Errorf("%s: told %q, want one line with %s", tt.args[0], got, tt.want)
+		}
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// The view of another WHIP server is beside its WHIP, however that is written.
+func TestNeighbour(t *testing.T) {
+	for whip, want := range map[string]string{
+		"http://h:9/whip": "http://h:9/whep", "http://h:9/whip/": "http://h:9/whep", "http://h:9/": "http://h:9/whep",
+		"http://h:9": "http://h:9/whep", "https://h/a/whip": "https://h/a/whep", "https://h/a": "https://h/a/whep",
+	} {
+		if got := neighbour(whip); got != want {
+			t.Errorf("%s: %s, want %s", whip, got, want)
+		}
+	}
+}
+
+func TestNotices(t *testing.T) {
+	var told strings.Builder
+	n := newNotices(&told)
+	log := slog.New(n)
+	log.Info("not this")
+	for range 3 {
+		log.Warn("uplink", "err", "gone\nfor good")
+	}
+	log.Error("other")
+	r := slog.NewRecord(time.Now().Add(sayAgain+time.Second), slog.LevelWarn, "other", 0)
+	if err := n.Handle(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	const want = "browser-sfu: uplink: gone for good\nbrowser-sfu: other\nbrowser-sfu: other\n"
+	if told.String() != want {
+		t.Errorf("told %q, want %q", told.String(), want)
+	}
+	if len(n.said) != 1 {
+		t.Errorf("%d texts are remembered", len(n.said))
+	}
+}

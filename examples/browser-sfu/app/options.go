@@ -75,7 +75,6 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	var tokenFile, sfuTokenFile, trace string
 	flags := flag.NewFlagSet("browser-sfu", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // errors are printed once, by main
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDR` of the pages and endpoints that viewers come to (port 0: any free one); before a gateway the publisher is always on this machine")
 	flags.StringVar(&o.sfu, "sfu", embedded, "where the gateway sends to: embedded, livekit, or a WHIP `URL`; with a URL the view is its neighbour /whep, in our page")
 	flags.StringVar(&o.room, "room", "gbrcc", "room of the LiveKit server: `NAME`")
@@ -96,18 +95,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return nil
 	})
 	flags.BoolVar(&o.verbose, "v", false, "log sessions to stderr")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(stderr, usage)
-			flags.SetOutput(stderr)
-			flags.PrintDefaults()
-		}
-
+	if err := command.Parse(flags, usage, args, stderr); err != nil {
+		return o, err
+	}
+	if err := command.NoArguments(flags); err != nil {
 		return o, err
 	}
 	switch {
-	case flags.NArg() > 0:
-		return o, fmt.Errorf("unexpected argument %q (flags start with -, see -h)", flags.Arg(0))
 	case o.duration < 0:
 		return o, fmt.Errorf("-duration %v: want 0 or more", o.duration)
 	case o.viewers < 1:

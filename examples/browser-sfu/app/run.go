@@ -53,7 +53,7 @@ func Run(ctx context.Context, module *Module, args []string, stdout, stderr io.W
 	if o.note != "" {
 		fmt.Fprintln(stderr, "browser-sfu:", o.note)
 	}
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(newNotices(stderr))
 	if o.verbose {
 		log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}

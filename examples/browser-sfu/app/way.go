@@ -69,7 +69,7 @@ func newWay(ctx context.Context, o options, module *Module, log *slog.Logger) (w
 		if u, perr := url.Parse(o.sfu); perr == nil {
 			show.connect = u.Scheme + "://" + u.Host
 		}
-		page += "?whep=" + url.QueryEscape(strings.TrimSuffix(o.sfu, "/whip")+"/whep")
+		page += "?whep=" + url.QueryEscape(neighbour(o.sfu))
 		w.uplink, err = w.cellular.uplink(o.sfu, o.sfuToken, log)
 	}
 	if err != nil {
@@ -107,4 +107,9 @@ func (w *way) close() error {
 	}
 
 	return errors.Join(errs...)
+}
+
+// neighbour is WHEP's address beside one of WHIP.
+func neighbour(whip string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(whip, "/"), "whip"), "/") + "/whep"
 }

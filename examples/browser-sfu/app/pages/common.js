@@ -22,9 +22,11 @@ async function post(pc, endpoint, token, look) {
   mark('asked');
   const headers = { 'Content-Type': 'application/sdp' };
   if (token) headers.Authorization = 'Bearer ' + token;
-  const r = await fetch(endpoint, { method: 'POST', headers, body: pc.localDescription.sdp });
+  const r = await fetch(endpoint, { method: 'POST', headers, body: pc.localDescription.sdp }).catch(() => {
+    throw new Error('no answer from the server, trying again');
+  });
   const text = await r.text();
-  if (r.status !== 201) throw new Error(text.trim() || `HTTP status ${r.status}`);
+  if (r.status !== 201) throw Object.assign(new Error(text.trim() || `HTTP status ${r.status}`), { status: r.status });
   mark('answered');
   pc.addEventListener('connectionstatechange', () => pc.connectionState === 'connected' && mark('connected'));
   await look?.(text);
@@ -92,13 +94,14 @@ class Charts {
       $('panels').append(box);
       const axis = { stroke: paint('dim'), grid: { stroke: paint('grid'), width: 1 }, ticks: { show: false } };
       p.plot = new uPlot({
-        width: Math.max(200, box.clientWidth), height: 130, legend: { show: false }, cursor: { drag: { x: false } },
+        width: 200, height: 130, legend: { show: false }, cursor: { drag: { x: false } },
         scales: { x: { time: false }, y: { range: (u, lo, hi) => [0, hi > 0 ? hi * 1.1 : 1] } },
         axes: [{ ...axis, size: 26 }, { ...axis, size: 60 }],
         series: [{}, ...p.series.map((s) => ({ stroke: paint(s.color), width: 2, points: { show: false } }))],
       }, [[], ...p.data], box);
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => p.plot.redraw(false, true));
-      addEventListener('resize', () => p.plot.setSize({ width: Math.max(200, box.clientWidth), height: 130 }));
+      // Not the window's size alone: a scroll bar comes and goes.
+      new ResizeObserver(() => p.plot.setSize({ width: Math.max(200, box.clientWidth), height: 130 })).observe(box);
     }
   }
 

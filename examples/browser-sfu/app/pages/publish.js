@@ -107,8 +107,18 @@ async function connect() {
     onGoodbye(pc, () => live === mine && again('the server has gone'));
     if (live !== mine) leave(mine.session, token);
   } catch (err) {
-    if (live === mine) again(err.message);
+    if (live !== mine) return;
+    if (err.status === 401) refused();
+    else again(err.message);
   }
+}
+
+const PRINTED = 'open the address that the program printed, with all that follows the #.';
+
+// refused is for good: the token of an address does not become another one.
+async function refused() {
+  await stop();
+  fail(`The server does not know this token: ${PRINTED}`, 'refused');
 }
 
 // obey lets the far end say what the video may take, in bit/s. TWCC alone would
@@ -153,8 +163,8 @@ function hangUp() {
   return mine?.session ? leave(mine.session, token) : null;
 }
 
-function fail(why) {
-  setState('lost', 'ended');
+function fail(why, state = 'ended') {
+  setState('lost', state);
   $('note').textContent = why;
 }
 
@@ -199,7 +209,7 @@ addEventListener('pagehide', () => live?.session && leave(live.session, token));
 $('camera').addEventListener('click', () => start(camera));
 $('pattern').addEventListener('click', () => start(async () => pattern()));
 $('stop').addEventListener('click', stop);
-if (!token) $('note').textContent = 'No token: open the address that the program printed, with all that follows the #.';
+if (!token) $('note').textContent = `No token: ${PRINTED}`;
 const source = new URLSearchParams(location.search).get('source');
 if (source === 'pattern') start(async () => pattern());
 if (source === 'camera') start(camera);
