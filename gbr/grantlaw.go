@@ -640,8 +640,12 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 
 // take begins to steer at the outer loop's rate.
 func (l *grantLaw) take(now time.Time, bps int) {
-	if !l.wasActive {
-		l.wasActive, l.took, l.tookAt = true, float64(bps), now
+	if l.wasActive {
+		return
+	}
+	l.wasActive, l.took, l.tookAt = true, float64(bps), now
+	if l.glideFrom > 0 {
+		l.took = min(l.took, l.cfg.GlideTo*l.glideFrom) // where it would have come down to
 	}
 }
 
@@ -660,6 +664,9 @@ func (l *grantLaw) handOver(now time.Time, mode Mode) {
 			from = acked
 			l.outer.SetEstimate(now, l.clamp(int(max(from, float64(est.BitrateBps)))))
 			est = l.outer.Estimate()
+		}
+		if usual := l.cap.shortfall.usual * 8000 * l.share; usual > 0 && usual < from {
+			from = usual // a peak of the radio's does not last as long as we are away
 		}
 		if now.Sub(l.tookAt) > brief {
 			l.took = 0

@@ -8,6 +8,8 @@ const (
 	// shortfallTTIs is the time for which a frame's rate is decided, one frame at
 	// 30 fps; shortfallMemory is in such times: a second.
 	shortfallTTIs, shortfallMemory = 33, 30
+	// usualMemory is that of what the radio usually carries, 2 s.
+	usualMemory = 60
 	// caution is by how much the encoder's share of the radio's rate is lower, for
 	// each share by which a frame's worth was less than expected: what is missing
 	// makes that frame late and the next one, what is left over is only not used.
@@ -21,6 +23,7 @@ const (
 type shortfall struct {
 	bytes, ttis, expected float64 // of the frame's time that runs
 	square                float64 // mean of the squared share
+	usual                 float64 // mean of what a TTI carried
 }
 
 // add takes TTIs of which the bytes are known, and what is expected of one now.
@@ -37,6 +40,10 @@ func (s *shortfall) add(bytes, ttis, expected float64) {
 		short := max(0, 1-s.bytes/s.ttis/s.expected)
 		s.square += (short*short - s.square) / shortfallMemory
 	}
+	if s.usual == 0 {
+		s.usual = s.bytes / s.ttis
+	}
+	s.usual += (s.bytes/s.ttis - s.usual) / usualMemory
 	s.bytes, s.ttis = 0, 0
 }
 
