@@ -185,6 +185,9 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 		})
 	}
 	e.mu.Unlock()
+	if inner, ok := next.(*stream); ok && inner.e != e {
+		e.log.Warn("another Estimator is next to the network already, and packets pass both: add one factory to the registry")
+	}
 	if warn {
 		e.log.Warnf("stream %d (%s) has no congestion feedback, its packets are paced but not measured: call "+
 			"webrtc.ConfigureTWCCHeaderExtensionSender before making the PeerConnection, and let the "+

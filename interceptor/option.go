@@ -53,6 +53,21 @@ func newConfig(opts []Option) (*config, error) {
 	return c, nil
 }
 
+// check tries what is configured, but for an end-to-end loop of the application's.
+func (c *config) check() error {
+	trial := *c
+	trial.outer, trial.core.Recorder = nil, nil
+	if _, _, err := trial.newCore(); err != nil {
+		return err
+	}
+	_, err := pacing.New[*packet](trial.pacer)
+	if err != nil {
+		return fmt.Errorf("interceptor: %w", err)
+	}
+
+	return nil
+}
+
 // resolve fills in what no option has set.
 func (c *config) resolve() {
 	if c.core.MinBps == 0 {
@@ -96,7 +111,7 @@ func (c *config) newGCC() (gbr.Outer, error) {
 func WithBitrateBounds(minBps, startBps, maxBps int) Option {
 	return func(c *config) error {
 		if minBps <= 0 || startBps < minBps || maxBps < startBps {
-			return fmt.Errorf("%w: bitrate bounds min %d, start %d, max %d bit/s are not ascending from 1",
+			return fmt.Errorf("%w: bitrate bounds min %d, start %d, max %d bit/s are not ascending from 1: give the lowest one first",
 				ErrOption, minBps, startBps, maxBps)
 		}
 		c.core.MinBps, c.core.StartBps, c.core.MaxBps = minBps, startBps, maxBps
@@ -141,7 +156,7 @@ func WithConfig(cfg gbr.Config) Option {
 func WithOuter(newOuter func() (gbr.Outer, error)) Option {
 	return func(c *config) error {
 		if newOuter == nil {
-			return fmt.Errorf("%w: no outer loop", ErrOption)
+			return fmt.Errorf("%w: WithOuter needs a function that makes an end-to-end loop; leave the option out for package gcc's", ErrOption)
 		}
 		c.outer = newOuter
 
@@ -165,7 +180,7 @@ func WithoutProbing() Option {
 func WithMaxQueue(d time.Duration) Option {
 	return func(c *config) error {
 		if d <= 0 {
-			return fmt.Errorf("%w: queue of %v", ErrOption, d)
+			return fmt.Errorf("%w: a queue of %v holds nothing, give a time above 0", ErrOption, d)
 		}
 		c.pacer.MaxQueue = d
 
@@ -188,7 +203,7 @@ func WithPacer(cfg pacing.Config) Option {
 func WithSkipDelay(d time.Duration) Option {
 	return func(c *config) error {
 		if d <= 0 {
-			return fmt.Errorf("%w: skip delay of %v", ErrOption, d)
+			return fmt.Errorf("%w: with a skip delay of %v every frame would be left out, give a time above 0", ErrOption, d)
 		}
 		c.skipDelay = d
 
@@ -228,7 +243,7 @@ func WithRecorder(r gcc.Recorder) Option {
 // of its own to keep their events apart.
 func WithEventWriter(w io.Writer) Option {
 	if w == nil {
-		return func(*config) error { return fmt.Errorf("%w: no event writer", ErrOption) }
+		return func(*config) error { return fmt.Errorf("%w: the event writer is nil", ErrOption) }
 	}
 	// One for all Estimators of a Factory, so that lines stay whole.
 	log := NewEventLog(w)

@@ -80,8 +80,14 @@ func NewUplink(source TelemetrySource) *Uplink { return &Uplink{source: source} 
 // any for the first.
 func WithUplink(u *Uplink, weight float64) Option {
 	return func(c *config) error {
-		if u == nil || !(weight > 0) || math.IsInf(weight, 1) {
-			return fmt.Errorf("%w: uplink %p with weight %g", ErrOption, u, weight)
+		switch {
+		case u == nil:
+			return fmt.Errorf("%w: the uplink is nil, make one with NewUplink", ErrOption)
+		case !(weight > 0) || math.IsInf(weight, 1):
+			return fmt.Errorf("%w: weight %g on the uplink is not above 0; 1 is as good as any for the first", ErrOption, weight)
+		case c.uplink != nil && c.uplink != u:
+			return fmt.Errorf("%w: two sources of telemetry: WithTelemetrySource makes an Uplink of its own, "+
+				"give the source to NewUplink and use WithUplink alone", ErrOption)
 		}
 		c.uplink, c.weight = u, weight
 
@@ -94,7 +100,9 @@ func WithUplink(u *Uplink, weight float64) Option {
 // one [Uplink].
 func WithTelemetrySource(source TelemetrySource) Option {
 	if source == nil {
-		return func(*config) error { return fmt.Errorf("%w: no telemetry source", ErrOption) }
+		return func(*config) error {
+			return fmt.Errorf("%w: the telemetry source is nil; without a modem leave the option out", ErrOption)
+		}
 	}
 
 	return WithUplink(NewUplink(source), 1)
