@@ -107,7 +107,8 @@ func (c *config) newGCC() (gbr.Outer, error) {
 }
 
 // WithBitrateBounds sets the lowest, the first and the highest target, in
-// bit/s. Defaults 100 kbit/s, 300 kbit/s, 30 Mbit/s.
+// bit/s with all headers, ascending within 1 bit/s and 1 Gbit/s. Defaults 100 kbit/s,
+// 300 kbit/s, 30 Mbit/s.
 func WithBitrateBounds(minBps, startBps, maxBps int) Option {
 	return func(c *config) error {
 		if minBps <= 0 || startBps < minBps || maxBps < startBps {
@@ -120,7 +121,8 @@ func WithBitrateBounds(minBps, startBps, maxBps int) Option {
 	}
 }
 
-// WithPreset chooses the use by its name in package qoe, such as "call".
+// WithPreset chooses the use by its name in package qoe: "default", "call",
+// "broadcast" or "teleop".
 func WithPreset(name string) Option {
 	return func(c *config) error {
 		c.core.Preset = name

@@ -16,7 +16,7 @@ import (
 
 // TelemetrySource streams what a modem says until ctx ends; it calls sink from
 // one goroutine at a time and does not keep what it gives. Run of a modemlink
-// client is one. An error ends it for good.
+// client is one. An error ends it for good, and is in the log.
 type TelemetrySource func(ctx context.Context, sink func(gbr.Telemetry)) error
 
 const (
@@ -77,7 +77,7 @@ func NewUplink(source TelemetrySource) *Uplink { return &Uplink{source: source} 
 
 // WithUplink puts the Estimator on u. Of what the members would all use each
 // gets its weight's part; weights are relative, above 0, and 1 is as good as
-// any for the first.
+// any for the first. An Estimator is on one Uplink.
 func WithUplink(u *Uplink, weight float64) Option {
 	return func(c *config) error {
 		switch {
@@ -165,8 +165,8 @@ func (u *Uplink) warn(text string) {
 	}
 }
 
-// SetWeight changes an Estimator's weight, which must be above 0. It reports
-// whether the Estimator is on the Uplink.
+// SetWeight changes an Estimator's weight, within a few frames. It reports whether
+// it did: the Estimator has to be on the Uplink, the weight above 0 and finite.
 func (u *Uplink) SetWeight(e *Estimator, weight float64) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
