@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pion/interceptor/pkg/cc"
+	"github.com/pion/rtp"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
 	"github.com/gbrcc/gbrcc/e2e/cell/live"
@@ -38,6 +39,8 @@ type stackConfig struct {
 	rfc8888     bool
 	noTelemetry bool
 	options     []interceptor.Option
+	audio       func(context.Context, *peer.Audio)
+	source      func(context.Context, cc.BandwidthEstimator, func(*rtp.Packet) error)
 }
 
 func newStack(t testing.TB, cfg stackConfig) *stack {
@@ -61,7 +64,7 @@ func newStack(t testing.TB, cfg stackConfig) *stack {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	s.call, err = peer.Dial(ctx, peer.Config{
-		Sender: link.Uplink(near), Receiver: link.Downlink(far), Seed: cfg.seed, RFC8888: cfg.rfc8888,
+		Sender: link.Uplink(near), Receiver: link.Downlink(far), Seed: cfg.seed, RFC8888: cfg.rfc8888, Audio: cfg.audio, Source: cfg.source,
 		Estimator: func() (cc.BandwidthEstimator, error) {
 			e, err := interceptor.NewEstimator(append(cfg.options, interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000))...)
 			s.estimator = e

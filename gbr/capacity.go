@@ -27,14 +27,15 @@ const (
 //
 // TTIs are ms on the modem's clock.
 type capacity struct {
+	grants  [capacityRing]int32
+	reports [capacityReports]twinReport // not yet answerable; at in TTIs
+	pattern pattern
+
+	// What is looked at all the time is side by side, in all of grantLaw.
 	capacityConfig
 
-	grants [capacityRing]int32
-	newest int64 // TTI in grants
-	done   int64 // newest TTI counted
-
-	pattern  pattern
-	reports  [capacityReports]twinReport // not yet answerable; at in TTIs
+	newest   int64 // TTI in grants
+	done     int64 // newest TTI counted
 	nReports int
 	belief   int64 // bytes that the base station knows to wait
 	lag      int64

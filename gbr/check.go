@@ -68,17 +68,19 @@ func (c *check) onOthers(now time.Time, others, mu float64) {
 	}
 }
 
-// onGranted takes what a batch tells. After silence both sums begin anew: of what
-// arrived meanwhile nothing was told.
-func (c *check) onGranted(now time.Time, bytes int64) (again bool) {
-	if again = c.silent; again {
+// onGranted takes what a batch tells; newer tells whether any of it is news. That
+// ends silence: both sums begin anew, of what arrived meanwhile nothing was told.
+func (c *check) onGranted(now time.Time, bytes int64, newer bool) (again bool) {
+	if again = c.silent && newer; again {
 		c.granted, c.acked, c.mu, c.rate = 0, 0, 0, 0
 		c.others, c.carried, c.othersAt = 0, 0, time.Time{}
 		c.begun, c.silent = now, false
 		c.bad = now.Before(c.until)
 	}
 	c.granted += float64(bytes)
-	c.toldAt = now
+	if newer {
+		c.toldAt = now
+	}
 
 	return again
 }

@@ -75,7 +75,9 @@
 // queue is left by the time of the next frame. What it tells depends on whether it
 // stays the same:
 //
-//	all frames arrive at one rate      nobody else is there: 0.92 of it is used
+//	all frames arrive at one rate      nobody else is there: 0.97 of it is used,
+//	                                   paced so evenly that it has no queue; what
+//	                                   queue there is is let go, no more
 //	some slower than others            others are: a small step at a time, the
 //	                                   smaller the larger the share already is; at a
 //	                                   queue of 25 ms all give back, most who has most

@@ -163,6 +163,46 @@ func TestStarvationCutsAndIdleDoesNot(t *testing.T) {
 	within(t, "after 350 ms without a grant", float64(outer.rate)/2e6, math.Pow(0.99, 70), 0.02, "x")
 }
 
+// A window without a grant does not raise the rate, whatever the average of those
+// before still says; nor does one that is too old. One that is neither does.
+func TestStarvedAndStaleSamplesNeverRaise(t *testing.T) {
+	for _, a := range gbr.Algorithms() {
+		for _, full := range []int{1, 5, 100} {
+			outer := &scripted{rate: 1_000_000, acked: 2_000_000}
+			// The less weight the newest has, the longer the average is as it was.
+			e := newEstimator(t, outer, func(c *gbr.Config) { c.Algorithm, c.RatioWeight = a, 0.1 })
+			now := epoch.Add(time.Minute)
+			last := func() (rate int) {
+				for range full {
+					now = now.Add(T)
+					e.OnSample(now, sampleAt(now, T))
+				}
+
+				return e.Target().RateBps
+			}
+			before := last()
+			if rises := a != gbr.SeedMin && a != gbr.PublishedRTC; rises && before <= 1_000_000 {
+				t.Errorf("%v: rate %d after full windows, want more than 1000000", a, before)
+			}
+			now = now.Add(T)
+			e.OnSample(now, gbr.Sample{At: now, Window: T, Reported: 10_000})
+			if got := e.Target().RateBps; got > before {
+				t.Errorf("%v, after %d full windows: a starved one raised the rate from %d to %d", a, full, before, got)
+			}
+			before = last()
+			now = now.Add(2 * time.Second)
+			e.OnTimeout(now)
+			before = min(before, e.Target().RateBps)
+			for _, age := range []time.Duration{501 * time.Millisecond, time.Second, time.Minute} {
+				e.OnSample(now, sampleAt(now.Add(-age), T))
+				if got := e.Target().RateBps; got > before {
+					t.Errorf("%v: one %v old raised the rate from %d to %d", a, age, before, got)
+				}
+			}
+		}
+	}
+}
+
 // Growth stops at 1.5 times what arrives; a cut is never stopped.
 func TestGrowthIsCappedByTheAcknowledgedRate(t *testing.T) {
 	outer := &scripted{rate: 1_000_000, acked: 1_000_000}

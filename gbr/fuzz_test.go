@@ -26,7 +26,7 @@ func FuzzEstimator(f *testing.F) {
 	f.Add(busy)
 	short := []byte{8 * 1, 0} // seed: full windows, then a starved one
 	for range 50 {
-		short = append(short, 0, 5, 2, 1, 2, 0, 3, 90, 4, 10)
+		short = append(short, 0, 5, 2, 0xD5, 2, 0, 3, 90, 4, 10)
 	}
 	f.Add(short)
 	f.Fuzz(func(t *testing.T, ops []byte) {

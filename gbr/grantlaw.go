@@ -36,10 +36,11 @@ const (
 
 // grantLaw is Default.
 type grantLaw struct {
+	// Large memories are at both ends: what is between them is looked at with each
+	// packet and sample, and of a thousand estimators nothing is in the cache.
+	cap capacity
+
 	*shared
-	twin  twin
-	cap   capacity
-	path  path
 	epoch time.Time
 	begun bool
 
@@ -64,6 +65,8 @@ type grantLaw struct {
 	samples   gainLaw   // for telemetry that has no grants of TTIs
 	samplesAt time.Time // newest sample of such a one
 	grantsAt  time.Time // newest batch with grants
+	// newestGrant is the newest stamp of one, on the modem's clock.
+	newestGrant int64
 
 	check     check
 	smoother  *qoe.Smoother
@@ -81,7 +84,6 @@ type grantLaw struct {
 	offeredAt time.Time
 	interval  time.Duration // of FrameBudget's calls
 	left      float64
-	targets   pastTargets
 	skipped   bool // the frame before
 	pacing    int
 	frameAt   time.Time // first packet of the newest frame
@@ -96,6 +98,10 @@ type grantLaw struct {
 	// others is what would wait of other senders' bytes if there were no other.
 	others   float64
 	othersAt time.Time
+
+	twin    twin
+	targets pastTargets
+	path    path
 }
 
 // heldResult is a result and when it was told.
@@ -126,6 +132,9 @@ func (l *grantLaw) us(now time.Time) int64 {
 
 func (l *grantLaw) onSent(now time.Time, p gcc.SentPacket) {
 	l.outer.OnPacketSent(now, p)
+	if p.Size <= 0 {
+		return
+	}
 	if l.sentAt.IsZero() || now.Sub(l.sentAt) > l.cfg.FrameInterval/4 {
 		l.frame = frame{l.frameFrom, l.frameTo, l.counted}
 		l.frameAt, l.frameFrom, l.counted = now, l.twin.tail, l.cap.total
@@ -223,7 +232,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if len(t.Grants) > 0 {
 		l.grantsAt = now
 	}
-	if len(t.Samples) > 0 && !l.hasGrants(now) {
+	if len(t.Samples) > 0 && !l.hasGrants(now) && !l.check.bad {
 		l.samplesAt = now
 		l.samples.onTelemetry(now, t)
 	} else {
@@ -276,12 +285,7 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 			known = max(known, nearTTI(at)-open)
 		}
 	}
-	if len(l.grants) > 0 && !l.catchesUp {
-		l.grantAge.add(now, us-l.grants[0].at)
-	}
-	if len(l.reports) > 0 && !l.catchesUp {
-		l.reportAge.add(now, us-l.reports[0].at)
-	}
+	l.news(now, us)
 	late := l.late(now)
 	if late && len(l.grants) > 0 {
 		// Reports come too late to tell what the base station knows: what has
@@ -318,15 +322,6 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.count(now, known, knownReports, late)
 	l.check.onOthers(now, l.twin.rate*1000, l.cap.mu)
 	l.whole()
-	if len(l.grants) > 0 {
-		granted := int64(0)
-		for _, g := range l.grants {
-			granted += int64(g.bytes)
-		}
-		if l.check.onGranted(now, granted) {
-			l.twin.from = l.twin.tail // when those before left nobody knows
-		}
-	}
 	l.release(now)
 }
 
@@ -336,6 +331,29 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 func (l *grantLaw) interrupted(now time.Time) {
 	l.twin.clock.any = false
 	l.catchesUp, l.backAt = true, now
+}
+
+// news notes how late the grants and reports of a batch come, at us, and what of it
+// was not known.
+func (l *grantLaw) news(now time.Time, us int64) {
+	// What is much older than what was told before is not late but told again.
+	again := l.newestGrant - l.cfg.HoldDelay.Microseconds()
+	granted, newer := int64(0), false
+	for _, g := range l.grants {
+		granted += int64(g.bytes)
+		newer = newer || g.at > l.newestGrant
+		l.newestGrant = max(l.newestGrant, g.at)
+	}
+	if l.check.onGranted(now, granted, newer) {
+		l.twin.from = l.twin.tail // when those before left nobody knows
+		l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
+	}
+	if len(l.grants) > 0 && l.grants[0].at > again && !l.catchesUp {
+		l.grantAge.add(now, us-l.grants[0].at)
+	}
+	if len(l.reports) > 0 && l.reports[0].at > again && !l.catchesUp {
+		l.reportAge.add(now, us-l.reports[0].at)
+	}
 }
 
 // newestStamp is the newest time in a batch.
@@ -359,7 +377,7 @@ func (l *grantLaw) restart(now time.Time) {
 	l.twin.restart()
 	l.cap.restart(nearTTI(l.us(now) + l.twin.offset - 1_000_000))
 	l.misled(now)
-	l.frame = frame{}
+	l.frame, l.newestGrant = frame{}, math.MinInt64/2
 	l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
 }
 
@@ -428,7 +446,6 @@ func (l *grantLaw) onFeedback(now time.Time, fb gcc.Feedback, mode Mode) {
 	before := l.outer.Estimate()
 	l.path.onArrivals(now, fb.Packets)
 	l.path.compete.onFeedback(fb.Packets)
-	l.path.trains.onFeedback(now, fb.Packets)
 	if !l.cfg.Without.Has(PathLaw) {
 		l.path.trains.radio = l.cap.mu * 8000
 	}
@@ -541,7 +558,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	}
 	if after.BitrateBps < before.BitrateBps {
 		room := l.ceiling.bps == 0 || l.path.trains.firm()
-		if !l.cfg.Without.Has(PathLaw) && room && (l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
+		if !l.cfg.Without.Has(PathLaw) && room && (l.path.trains.firm() || l.path.clear(now) || !l.path.settled(now)) && after.LossBps >= before.BitrateBps {
 			// A trend without a queue behind the radio is the correction's
 			// error.
 			l.outer.SetEstimate(now, before.BitrateBps)
@@ -553,7 +570,7 @@ func (l *grantLaw) judge(now time.Time, before gcc.Estimate) {
 	if l.cfg.Without.Has(PathLaw) {
 		return
 	}
-	if most := l.path.trains.most() * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
+	if most := trainMost * l.path.trains.narrow(); l.path.trains.firm() && float64(l.outer.Estimate().BitrateBps) > most {
 		l.outer.SetEstimate(now, l.clamp(int(most)))
 	}
 	if acked := l.outer.Estimate().AckedBps; l.path.trains.narrow() > 0 && acked > 0 && l.path.loss.full(now) {
@@ -627,7 +644,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	if c := l.path.trains.narrow(); c > 0 {
 		share := trainShare
 		if l.ceiling.bps > 0 || l.path.trains.firm() {
-			share = l.path.trains.most()
+			share = trainMost
 		}
 		limit = min(limit, share*c)
 	} else if l.path.trains.weight < trainFew && now.Sub(l.activeAt) < trainWait {
@@ -663,10 +680,13 @@ func (l *grantLaw) handOver(now time.Time, mode Mode) {
 		}
 		if now.Sub(l.tookAt) > brief {
 			l.took = 0
-		} else if mode != OuterOnly && float64(est.BitrateBps) < l.took {
-			// What has made it cut was not true.
+		} else if mode != OuterOnly {
+			// What it has made of the rate was not true.
 			l.outer.SetEstimate(now, l.clamp(int(l.took)))
-			est = l.outer.Estimate()
+			est, from = l.outer.Estimate(), l.took
+			if !l.twin.clock.known() {
+				l.twin.clock.fault()
+			}
 		}
 		l.glideFrom, l.glideAt = max(from, min(l.took, float64(est.BitrateBps))), now
 		l.inner = 0
@@ -789,6 +809,9 @@ func (l *grantLaw) outputNow(now time.Time, mode Mode) output {
 				burst = min(burst, ceilingPacing*float64(l.ceiling.bps))
 			}
 			burst = min(burst, l.path.pace(l.frames, float64(o.rate)))
+			if l.path.trains.firm() {
+				o.pacing = int(pathEven * float64(o.rate))
+			}
 			o.pacing = max(o.pacing, int(burst))
 		}
 		l.pacing = o.pacing

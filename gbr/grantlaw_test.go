@@ -33,6 +33,8 @@ type radio struct {
 	// lag, with a pattern, is from a report to what answers it, in TTIs.
 	lag     int64
 	station station
+	// tell passes telemetry on; nil for all of it.
+	tell func(r *radio, told gbr.Telemetry)
 }
 
 // station is what the base station knows of the phone.
@@ -110,7 +112,11 @@ func (r *radio) run(d time.Duration, budgets bool) {
 			}
 		}
 		if ms%5 == 4 {
-			r.e.OnTelemetry(r.now, r.telemetry)
+			if r.tell != nil {
+				r.tell(r, r.telemetry)
+			} else {
+				r.e.OnTelemetry(r.now, r.telemetry)
+			}
 			r.telemetry = gbr.Telemetry{}
 		}
 		if ms%50 == 49 {

@@ -84,13 +84,11 @@ type offset struct {
 	strange   int
 	strangeAt int64
 
-	sent  [offsetRing]int64 // bytes sent by the end of each ms
-	ms    int64             // newest ms in sent
+	ms    int64 // newest ms in sent
 	total int64
 
-	score [offsetSpan]float64 // difference by shift
-	in    float64             // what came in, with the same weights
-	n     int
+	in float64 // what came in, with the same weights
+	n  int
 
 	at, mid, width int64 // the report before
 	any            bool
@@ -105,6 +103,9 @@ type offset struct {
 	// faults is how often lately the offset turned out to be another one, agreed
 	// how many reports since have come.
 	faults, agreed int
+
+	sent  [offsetRing]int64   // bytes sent by the end of each ms
+	score [offsetSpan]float64 // difference by shift
 }
 
 // nearMs is the ms at whose end a time is, to the nearest.
@@ -288,7 +289,8 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 		o.quickIn = o.quickIn*offsetQuick + w*math.Max(in, 0)
 		if o.n > 2*offsetReports && o.quick > offsetWrong*o.quickIn {
 			o.doubt(offsetMisfits)
-			o.heardAny = false // the least may be another one, too
+			o.faults = min(o.faults+1, offsetFaults) // chance may find another one
+			o.heardAny = false                       // the least may be another one, too
 
 			return
 		}

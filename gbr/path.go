@@ -28,6 +28,10 @@ const (
 	// bottleneck's rate.
 	pathDrain = 250 * time.Millisecond
 	pathFloor = 0.3
+	// pathSpiral is the least share of what arrived before the queue where nothing is
+	// known to be narrow: what does not go for that is none, and what arrives only
+	// follows what is sent.
+	pathSpiral = 0.5
 	// pathCut is the share for a queue that has just begun, where nothing is known to
 	// be narrow.
 	pathCut = 0.9
@@ -39,6 +43,11 @@ const (
 	// and takes about a percent a second, that makes a fair share of a path for two.
 	pathGive, pathGiveMore  = 0.1, 0.35
 	pathTake, pathTakeLeast = 0.04, 0.005
+	// pathEven is the least pacing in multiples of the rate, where the path is this
+	// sender's alone: it takes trainMost of it, so that what is more than a frame's
+	// share waits in the pacer, not in the path, where it would be seen as a queue,
+	// or dropped.
+	pathEven = 1.02
 	// pathPatience is how long a queue may stay although this sender has given way,
 	// beside twice its own length.
 	pathPatience = 1500 * time.Millisecond
@@ -74,11 +83,8 @@ type path struct {
 	// whose frames come when the others' have just gone.
 	queue, mean time.Duration
 	queueAt     time.Time // zero before the first
-	last        [pathFew]lastDelay
 	nLast       int
-
-	arrivals [pathArrivals]arrival
-	n        int64
+	n           int64 // arrivals
 
 	episode time.Time // since when there is a queue; zero for none
 	highAt  time.Time // when there last was one
@@ -97,6 +103,9 @@ type path struct {
 	spentTill time.Time
 	// bottleneck is what arrived when there last was a queue for sure, bit/s.
 	bottleneck float64
+
+	last     [pathFew]lastDelay
+	arrivals [pathArrivals]arrival
 }
 
 // lastDelay is one packet's, and when it was told.
@@ -263,9 +272,18 @@ func (p *path) limit(now time.Time) (bps float64, ok bool) {
 		return 0, false
 	}
 
-	limit := p.bottleneck * max(pathFloor, p.keep()-float64(p.mean-pathLow-p.slack)/float64(pathDrain))
+	over := float64(p.mean-pathLow-p.slack) / float64(pathDrain)
+	if p.trains.firm() {
+		return min(p.bottleneck, p.trains.narrow()) * max(pathFloor, trainMost-over), true
+	}
+	limit := p.bottleneck * max(pathFloor, p.keep()-over)
 	// Beside others less arrives the less is sent, and would lead to nothing.
-	return max(limit, pathFloor*min(p.before, p.trains.narrow())), true
+	least := pathFloor * min(p.before, p.trains.narrow())
+	if p.trains.narrow() == 0 {
+		least = pathSpiral * p.before
+	}
+
+	return max(limit, least), true
 }
 
 // keep is the share that is left of a rate for a queue that has just begun. Who
@@ -308,6 +326,9 @@ func (p *path) pace(frame int64, rate float64) float64 {
 func (p *path) full() (bps int, share float64) {
 	if p.trains.narrow() == 0 {
 		return int(p.bottleneck), ceilingMargin
+	}
+	if p.trains.firm() {
+		return int(p.trains.narrow()), trainMost
 	}
 
 	return int(max(p.before, p.bottleneck)), p.keep()

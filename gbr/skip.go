@@ -39,9 +39,9 @@ const pastSteps = 128
 
 // pastTargets are the encoder's targets, the highest of each ms.
 type pastTargets struct {
-	bps    [pastSteps]float64
 	newest int64 // ms
 	last   float64
+	bps    [pastSteps]float64
 }
 
 // add notes that a target is in force from now on.

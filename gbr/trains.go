@@ -35,18 +35,15 @@ const (
 	// tell whether that still holds; every trainEvery frames one does, at trainProbe
 	// times that rate. The others leave at trainPace times it: they would only wait,
 	// or be dropped, where it is narrower.
-	trainFaster, trainProbe, trainPace = 1.3, 1.7, 1.1
+	trainFaster, trainProbe, trainPace = 1.3, 1.7, 1.0
 	trainEvery                         = 30
 	// trainFade is what is left of the fastest with each that is slower.
 	trainFade = 0.99
 	// trainWait is how long growth waits for the first few of them.
 	trainWait = 500 * time.Millisecond
 	// trainShare is up to what of a rate that is not firm growth is fast, trainMost
-	// what is used of one that is: frames are not all as large. trainSpare is by how
-	// much less after a loss, trainSpareMost in all, trainSpareBack how much of that
-	// comes back in a second.
-	trainShare, trainMost                      = 0.85, 0.92
-	trainSpare, trainSpareMost, trainSpareBack = 0.02, 0.1, 0.001
+	// what is used of one that is: frames are not all as large.
+	trainShare, trainMost = 0.85, 0.97
 )
 
 // trains measures the path with the frames: their packets leave the phone as
@@ -72,10 +69,6 @@ type trains struct {
 	// peak is the fastest lately: beside others, what nobody was in the way of.
 	peak float64
 	at   time.Duration // of the newest train that told something
-
-	// spare is what is left free of a firm rate, beyond trainMost, as a share.
-	spare   float64
-	spareAt time.Time
 }
 
 // on takes a packet; it left the phone at left, by any clock.
@@ -96,7 +89,7 @@ func (t *trains) close() {
 	left, arrived, n, bytes := t.leftTo-t.left, t.arrivedTo-t.arrived, t.n, float64(t.bytes)
 	t.n = 0
 	if t.arrivedTo-t.at > trainMemory {
-		*t = trains{leftTo: t.leftTo, arrivedTo: t.arrivedTo, at: t.arrivedTo, radio: t.radio, spare: t.spare, spareAt: t.spareAt}
+		*t = trains{leftTo: t.leftTo, arrivedTo: t.arrivedTo, at: t.arrivedTo, radio: t.radio}
 	}
 	if n < trainPackets {
 		return
@@ -141,27 +134,6 @@ func (t *trains) narrow() float64 {
 func (t *trains) firm() bool {
 	return t.narrow() > 0 && t.weight >= trainFirm && t.spread < trainSpread
 }
-
-// onFeedback looks for loss while nobody else is in the way: something drops
-// before it is full.
-func (t *trains) onFeedback(now time.Time, results []gcc.PacketResult) {
-	dt := now.Sub(t.spareAt).Seconds()
-	t.spareAt = now
-	lost := false
-	for i := range results {
-		lost = lost || !results[i].Received
-	}
-	switch {
-	case !t.firm():
-	case lost:
-		t.spare = min(t.spare+trainSpare, trainSpareMost)
-	default:
-		t.spare = max(0, t.spare-trainSpareBack*min(dt, 1))
-	}
-}
-
-// most is the share of it to use at the most.
-func (t *trains) most() float64 { return trainMost - t.spare }
 
 // carried tells that so much arrives, in bit/s.
 func (t *trains) carried(bps float64) {

@@ -113,25 +113,3 @@ func TestTrainsFollowThePath(t *testing.T) {
 		t.Error("narrower than what arrives")
 	}
 }
-
-// What drops before it is full gets less, down to a floor, and more again.
-func TestTrainsSpareAfterLoss(t *testing.T) {
-	tr := trains{radio: 8e6}
-	frames(&tr, time.Second, 30, 6, 8e6, &bottleneck{bps: 3e6}, 0, 0)
-	now := time.Unix(1000, 0)
-	lost := []gcc.PacketResult{{}}
-	for range 20 {
-		now = now.Add(50 * time.Millisecond)
-		tr.onFeedback(now, lost)
-	}
-	if got := tr.most(); math.Abs(got-(trainMost-trainSpareMost)) > 1e-9 {
-		t.Errorf("after many losses %.3f of it, want %.3f", got, trainMost-trainSpareMost)
-	}
-	for range 2000 {
-		now = now.Add(50 * time.Millisecond)
-		tr.onFeedback(now, []gcc.PacketResult{{Received: true}})
-	}
-	if got := tr.most(); got < trainMost-0.01 {
-		t.Errorf("100 s later %.3f of it, want %.2f", got, trainMost)
-	}
-}

@@ -58,16 +58,11 @@ type twin struct {
 	total   int64        // bytes sent
 	base    int64        // what the modem's clock was ahead when it began
 	from    int64        // index of the first packet sent since the present clock began
-	// clock finds what the modem's clock is ahead of the sender's; offset is
-	// what is used.
-	clock  offset
+	// offset is what the modem's clock is ahead of the sender's by.
 	offset int64
 
-	// repeats are the TTIs in which something was sent again, by TTI; turn is how
-	// many TTIs after it failed.
-	repeats      [repeatRing]int64
 	newestRepeat int64
-	turn         int64
+	turn         int64 // how many TTIs after it failed something is sent again
 
 	grants  []twinGrant // ascending; those since the checkpoint
 	nGrants int
@@ -84,6 +79,9 @@ type twin struct {
 	// rate is at which there are more of those while something waits, in bytes per
 	// µs: a report's bins are too wide to show them as they come.
 	rate, mean float64
+
+	clock   offset            // finds offset
+	repeats [repeatRing]int64 // the TTIs in which something was sent again, by TTI
 }
 
 type twinPacket struct {

@@ -21,8 +21,7 @@ const (
 // arrived, so neither a burst from a queue that empties at last nor a burst of
 // frames by the sender reads as capacity.
 type ackedRate struct {
-	ring    [ackedRing]sample // ascending arrival
-	head, n int
+	head, n int // of ring
 
 	// What bps would find by going through the ring: its bytes, the gaps between
 	// neighbours, and how many were sent before their left neighbour. stale: the
@@ -35,6 +34,8 @@ type ackedRate struct {
 	// discardedUs is the latest sending time that left the window.
 	discardedUs int64
 	discarded   bool
+
+	ring [ackedRing]sample // ascending arrival
 }
 
 func (a *ackedRate) at(i int) *sample { return &a.ring[(a.head+i)%ackedRing] }

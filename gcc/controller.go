@@ -18,22 +18,17 @@ type Controller struct {
 	epoch   time.Time // of the samples' local times
 
 	// Known at once.
-	rtt       rtt
-	reports   reports
-	acked     ackedRate
-	bayes     bayesRate
-	rule      lossLimit // LossThresholds, and what acts before the model is ready
-	model     lossModel
-	silence   silence
-	alr       alr
-	inFlight  inFlight
-	window    window
-	probe     probeControl
-	probeRate probeRate
+	rtt      rtt
+	bayes    bayesRate
+	rule     lossLimit // LossThresholds, and what acts before the model is ready
+	silence  silence
+	alr      alr
+	inFlight inFlight
+	window   window
+	probe    probeControl
 
 	// The delay path.
 	grouping grouping
-	trend    trendline
 	overuse  overuse
 	standing standing
 	delayAt  time.Time // last packet seen
@@ -51,6 +46,13 @@ type Controller struct {
 	corrected bool
 
 	recorded recorded
+
+	// Large memories, behind what each packet and each estimate needs.
+	trend     trendline
+	model     lossModel
+	probeRate probeRate
+	reports   reports
+	acked     ackedRate
 }
 
 // news is what the loss rules learn from one report.

@@ -18,7 +18,6 @@ const (
 // (RFC 8888 3.1) and call a packet missing that is merely late, so loss is what
 // is still missing after a while.
 type reports struct {
-	slots   [reportSlots]reportSlot
 	pending []reportWait // in order of first being missing; a ring of a power of two
 	head, n int
 
@@ -27,6 +26,8 @@ type reports struct {
 	evict  int // lost for want of room in pending
 	// lostBytes are those of the packets lost since the last takeLostBytes.
 	lostBytes int
+
+	slots [reportSlots]reportSlot
 }
 
 // reportSlot is a status in the lowest bits, and above it how often the slots had

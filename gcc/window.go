@@ -20,12 +20,12 @@ const (
 // window says how many bytes may be under way, and how much of the rate to hold
 // back while more are.
 type window struct {
-	rtts    [windowRTTs]time.Duration // the longest of each report
-	n       int
 	bytes   float64 // 0 while unknown
 	ratio   float64 // of the rate, 0..1
 	ratedAt time.Time
 	due     time.Time // when to rate again; zero for with the next report
+	n       int
+	rtts    [windowRTTs]time.Duration // the longest of each report
 }
 
 // onReport takes the longest round trip of a report, waiting time included.

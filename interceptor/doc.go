@@ -91,9 +91,19 @@
 //
 // All methods are safe for concurrent use. One mutex guards the core, the
 // pacer and the packet history, and is never held over foreign code, except a
-// Recorder. One goroutine runs the timers and sends; another one calls the
-// target bitrate callback, so that a slow encoder does not delay packets; a
-// third one writes the event log. All end with Close.
+// Recorder. A [Scheduler] runs the timers and sends, for all Estimators of a
+// factory with one goroutine per processor:
+//
+//	Write, telemetry, feedback -- arm: deadline --> [ d d d d ... ] one per Estimator
+//	                                                     |  every ms in which one is due
+//	next writer <-- transmit <-- run: timers, pacer <----+  leader
+//	                                                        watch: leader stuck for 5 ms?
+//	                                                        another goroutine leads
+//
+// so that a thousand connections cost a thousand wakings a second, not some for
+// each packet. A writer that blocks stops its own Estimator only. Another goroutine
+// for each Estimator calls the target bitrate callback, so that a slow encoder does
+// not delay packets; a third one writes the event log. All end with Close.
 //
 // # Units
 //
@@ -104,7 +114,8 @@
 // # Files
 //
 //	estimator.go  Estimator: the mutex, the core, the callbacks
-//	pacer.go      the loop: timers, sending, what has silently gone wrong
+//	pacer.go      run: timers, sending, what has silently gone wrong
+//	scheduler.go  Scheduler: who calls run
 //	writer.go     a stream: copy, queue, number
 //	padding.go    packets that fill a probe
 //	history.go    what was sent, by transport-wide or RTP number

@@ -37,7 +37,7 @@ type Estimator struct {
 
 	switching sync.Mutex    // Switch; before mu
 	cfg       *config       // of core, written with both held
-	timer     *time.Timer   // the loop's; set with mu held
+	seat      *seat         // on the Scheduler
 	idle      chan struct{} // Close's: nobody sends any more
 	notify    chan struct{} // the notifier's: the target or the callback is new
 	done      chan struct{} // closed by Close
@@ -46,7 +46,7 @@ type Estimator struct {
 	fecDeaf              atomic.Bool // the receiver does not report FEC
 	bereft               atomic.Bool // of the reports about RTX
 
-	loopDone, notifierDone, flusherDone chan struct{}
+	left, notifierDone, flusherDone chan struct{} // left: the Scheduler
 
 	mu      sync.Mutex
 	core    *gbr.Estimator
@@ -69,12 +69,12 @@ type Estimator struct {
 	padded *stream
 
 	followed  time.Time // when the next two were
-	kicked    time.Time // by telemetry
+	armed     time.Time // by telemetry
 	pacingBps int       // as the pacer was told
 	mode      gbr.Mode
-	// sleepUntil is when the loop wakes by itself: zero while it is awake.
-	sleepUntil time.Time
-	// coreNotBefore keeps a core that is always due from spinning the loop.
+	// wakeAt is when run is called next, zero while it is; ran is when it was.
+	wakeAt, ran time.Time
+	// coreNotBefore keeps a core that is always due from being asked all the time.
 	coreNotBefore time.Time
 	watch         watchdog
 	repair        repairMeter
@@ -120,11 +120,10 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 		epoch:        time.Now(),
 		minBps:       cfg.core.MinBps,
 		cfg:          cfg,
-		timer:        time.NewTimer(time.Hour),
 		idle:         make(chan struct{}, 1),
 		notify:       make(chan struct{}, 1),
 		done:         make(chan struct{}),
-		loopDone:     make(chan struct{}),
+		left:         make(chan struct{}),
 		notifierDone: make(chan struct{}),
 		flusherDone:  make(chan struct{}),
 		core:         core,
@@ -140,8 +139,16 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 	if e.rec != nil {
 		e.rec.Record(e.now(), cfg.configured())
 	}
-	e.follow(e.now())
-	go e.loop()
+	scheduler := cfg.scheduler
+	if scheduler == nil {
+		scheduler = newScheduler(1)
+	}
+	e.seat = scheduler.join(e)
+	e.mu.Lock()
+	now := e.now()
+	e.follow(now)
+	e.arm(now)
+	e.mu.Unlock()
 	go e.notifier()
 	if e.events != nil {
 		go e.flusher()
@@ -245,7 +252,7 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 	}
 	if changed {
 		e.follow(now)
-		e.kick(now)
+		e.arm(now)
 	}
 	// Under the lock, like the events: these happen once.
 	if e.reader.deaf() {
@@ -297,17 +304,17 @@ func (e *Estimator) PushSample(s gbr.Sample) {
 	e.afterTelemetry(now)
 }
 
-// afterTelemetry is follow and kick, with what is seldom needed left out: there
+// afterTelemetry is follow and arm, with what is seldom needed left out: there
 // may be hundreds of samples a second. Called with mu held.
 func (e *Estimator) afterTelemetry(now time.Time) {
 	mode, pace := e.mode, e.pacingBps
 	e.follow(now)
 	switch {
-	case e.mode != mode || now.Sub(e.kicked) >= kickEvery:
-		e.kicked = now
-		e.kick(now)
+	case e.mode != mode || now.Sub(e.armed) >= armEvery:
+		e.armed = now
+		e.arm(now)
 	case e.pacingBps > pace && !e.sending:
-		e.kickFor(e.pacer.NextSend(now), now)
+		e.armFor(e.pacer.NextSend(now), now)
 	}
 }
 
@@ -353,7 +360,7 @@ func (e *Estimator) SetNeed(bps int) {
 	now := e.now()
 	e.core.SetNeed(now, e.needBps)
 	e.follow(now)
-	e.kick(now)
+	e.arm(now)
 }
 
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
@@ -420,13 +427,12 @@ func (e *Estimator) bytesSent() int64 {
 	return e.count.bytesSent
 }
 
-// Close ends the goroutines and drops what is queued. It may be called any
+// Close ends its goroutines and drops what is queued. It may be called any
 // number of times, from anywhere. The streams return [ErrClosed] from then on.
 func (e *Estimator) Close() error {
 	e.mu.Lock()
 	first, calling, hooks := !e.closed, e.calling, e.hooks
 	e.closed, e.hooks = true, nil
-	e.timer.Reset(0)
 	e.mu.Unlock()
 	if first {
 		close(e.done)
@@ -436,8 +442,10 @@ func (e *Estimator) Close() error {
 		for _, f := range hooks {
 			f()
 		}
+		e.seat.leave()
+		close(e.left)
 	}
-	<-e.loopDone
+	<-e.left
 	<-e.flusherDone
 	e.waitIdle()
 	// The callback itself may be who closes: it cannot be waited for.

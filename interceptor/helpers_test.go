@@ -89,7 +89,7 @@ func (r *rig) set(bitrate, pacing int) {
 	now := r.now()
 	r.core.OnTimeout(now)
 	r.follow(now)
-	r.kick(now)
+	r.arm(now)
 }
 
 func (r *rig) results() []gcc.PacketResult {

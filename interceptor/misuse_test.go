@@ -43,6 +43,7 @@ func TestWrongOptions(t *testing.T) {
 		"two sources":              {[]Option{WithTelemetrySource(source), WithUplink(NewUplink(source), 1)}, "WithUplink alone"},
 		"two sources, too":         {[]Option{WithTelemetrySource(source), WithTelemetrySource(source)}, "two sources"},
 		"nil outer loop":           {[]Option{WithOuter(nil)}, "leave the option out"},
+		"nil scheduler":            {[]Option{WithScheduler(nil)}, "NewScheduler"},
 		"nil event writer":         {[]Option{WithEventWriter(nil)}, "writer is nil"},
 	} {
 		e, err := NewEstimator(c.opts...)

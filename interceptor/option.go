@@ -31,8 +31,9 @@ type config struct {
 	noProbing bool
 	pacer     pacing.Config
 	skipDelay time.Duration
-	uplink    *Uplink // nil: none
-	weight    float64 // on the uplink
+	uplink    *Uplink    // nil: none
+	weight    float64    // on the uplink
+	scheduler *Scheduler // nil: one of its own
 	loggers   logging.LoggerFactory
 	recorders []gcc.Recorder
 	events    *EventLog
@@ -116,6 +117,20 @@ func WithBitrateBounds(minBps, startBps, maxBps int) Option {
 				ErrOption, minBps, startBps, maxBps)
 		}
 		c.core.MinBps, c.core.StartBps, c.core.MaxBps = minBps, startBps, maxBps
+
+		return nil
+	}
+}
+
+// WithScheduler lets an Estimator share the goroutines of s. The Estimators of a
+// factory share one without it; for those of [NewEstimator], each of which has one
+// of its own otherwise, it saves most of what timers cost.
+func WithScheduler(s *Scheduler) Option {
+	return func(c *config) error {
+		if s == nil {
+			return fmt.Errorf("%w: the scheduler is nil, make one with NewScheduler", ErrOption)
+		}
+		c.scheduler = s
 
 		return nil
 	}

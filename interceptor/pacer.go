@@ -16,66 +16,54 @@ const (
 	pacerQuantum = 2 * time.Millisecond
 	// batch is how many packets leave between two looks at the state.
 	batch = 8
-	// inlineLimit bounds what one Write sends for all: the loop goes on then.
+	// inlineLimit bounds what one Write sends for all: the Scheduler goes on then.
 	inlineLimit = 32
 	// followEvery bounds how often sending alone looks for a new target: inputs
 	// do at once.
 	followEvery = 5 * time.Millisecond
-	// kickEvery bounds how often telemetry looks for a new deadline of the core,
+	// armEvery bounds how often telemetry looks for a new deadline of the core,
 	// which it moves into the future as a rule.
-	kickEvery = 10 * time.Millisecond
+	armEvery = 10 * time.Millisecond
 )
 
-// loop runs the timers and sends, until Close.
-func (e *Estimator) loop() {
-	defer close(e.loopDone)
-	defer e.timer.Stop()
-	for {
-		send, now, closed, warning := e.step()
-		if warning != "" {
-			e.log.Warn(warning)
-		}
-		if closed {
-			return
-		}
-		if send {
-			e.transmit(now, math.MaxInt32)
-
-			continue
-		}
-		<-e.timer.C // Close resets it
+// run does what is due. The Scheduler calls it.
+func (e *Estimator) run() {
+	if now, send := e.step(); send {
+		e.transmit(now, math.MaxInt32)
 	}
 }
 
 // step runs what is due. It tells whether a packet may leave, which is the
-// caller's to transmit then, or else sets the timer.
-func (e *Estimator) step() (send bool, now time.Time, closed bool, warning string) {
+// caller's to transmit then, or else says when to wake.
+func (e *Estimator) step() (now time.Time, send bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return false, now, true, ""
+		return now, false
 	}
-	e.sleepUntil = time.Time{}
 	now = e.now()
+	e.wakeAt, e.ran = time.Time{}, now
 	if d := e.coreDeadline(); !d.IsZero() && !now.Before(d) {
 		e.hearOthers(now)
 		e.core.OnTimeout(now)
 		e.coreNotBefore = now.Add(time.Millisecond)
 		e.follow(now)
 	}
-	var silent bool
-	silent, warning = e.watch.check(now)
+	silent, warning := e.watch.check(now)
 	if silent && e.rec != nil {
 		e.rec.Record(now, SilenceEvent{})
+	}
+	if warning != "" {
+		e.log.Warn(warning) // under the lock: it happens once
 	}
 	if e.mayTransmit(now) {
 		e.sending = true
 
-		return true, now, false, warning
+		return now, true
 	}
-	e.sleep(e.deadline(now), now)
+	e.arm(now)
 
-	return false, now, false, warning
+	return now, false
 }
 
 // mayTransmit tells whether a packet may leave and nobody is at it. Who sets
@@ -90,7 +78,7 @@ func (e *Estimator) mayTransmit(now time.Time) bool {
 }
 
 // transmit sends what may leave, at most limit packets. One goroutine does so at
-// a time, the loop or a Write, and it does so for all: packets leave in the order
+// a time, the Scheduler's or a Write, and it does so for all: packets leave in the order
 // of their numbers.
 //
 // now may be the time of a moment ago: reading the clock is a good part of what a
@@ -158,7 +146,8 @@ func (e *Estimator) nextPackets(now time.Time, packets *[batch]*packet, done, li
 	if e.closed {
 		signal(e.idle)
 	} else {
-		e.kick(now)
+		e.ran = now
+		e.arm(now)
 	}
 
 	return 0
@@ -174,8 +163,8 @@ func (e *Estimator) coreDeadline() time.Time {
 	return d
 }
 
-// deadline is when the loop has something to do if nothing else happens: not
-// never, for the arithmetic. Called with mu held.
+// deadline is when there is something to do if nothing else happens: not never,
+// for the arithmetic. Called with mu held.
 func (e *Estimator) deadline(now time.Time) time.Time {
 	d := now.Add(time.Hour)
 	if t := e.coreDeadline(); !t.IsZero() && t.Before(d) {
@@ -194,33 +183,25 @@ func (e *Estimator) deadline(now time.Time) time.Time {
 	return d
 }
 
-// kick wakes the loop if it would sleep for too long. Called with mu held.
-func (e *Estimator) kick(now time.Time) {
-	if !e.sleepUntil.IsZero() {
-		e.kickFor(e.deadline(now), now)
+// arm sets when run is called next: when there is something to do, and a quantum
+// after the last time at the earliest. Called with mu held, after every input that
+// may have moved that.
+func (e *Estimator) arm(now time.Time) { e.wake(e.deadline(now), now) }
+
+// armFor is arm when all that may have moved is that packets leave sooner. Called
+// with mu held.
+func (e *Estimator) armFor(next, now time.Time) {
+	if !next.IsZero() && (e.wakeAt.IsZero() || next.Before(e.wakeAt)) {
+		e.wake(next, now)
 	}
 }
 
-// sleep sets when the loop wakes. Called with mu held.
-func (e *Estimator) sleep(until, now time.Time) {
-	if least := now.Add(pacerQuantum); until.Before(least) {
-		until = least
+func (e *Estimator) wake(at, now time.Time) {
+	if least := e.ran.Add(pacerQuantum); at.Before(least) {
+		at = least
 	}
-	e.sleepUntil = until
-	e.timer.Reset(until.Sub(now))
-}
-
-// kickFor lets the loop wake earlier, if it would sleep beyond a deadline by more
-// than a quantum. It is asleep and stays so: waking it to set its own timer would
-// cost as much as what it then does. Called with mu held.
-func (e *Estimator) kickFor(deadline, now time.Time) {
-	if e.sleepUntil.IsZero() || deadline.IsZero() {
-		return
-	}
-	if least := now.Add(pacerQuantum); deadline.Before(least) {
-		deadline = least
-	}
-	if deadline.Before(e.sleepUntil) {
-		e.sleep(deadline, now)
+	if !at.Equal(e.wakeAt) {
+		e.wakeAt = at
+		e.seat.wake(at, now)
 	}
 }

@@ -36,7 +36,7 @@ func (r *rig) probe(o *probingOuter) {
 	o.clusters = append(o.clusters, gcc.ProbeCluster{ID: 7, RateBps: 4_000_000, MinBytes: 7500, MinPackets: 5})
 	now := r.now()
 	r.follow(now)
-	r.kick(now)
+	r.arm(now)
 }
 
 func newProbingRig(t *testing.T) (*rig, *probingOuter) {

@@ -37,6 +37,7 @@ func NewInterceptor(opts ...Option) (*PeerFactory, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	opts = shared(opts)
 	f := &PeerFactory{peers: map[string]*Estimator{}}
 	inner, err := cc.NewInterceptor(func() (cc.BandwidthEstimator, error) {
 		e, err := NewEstimator(opts...)

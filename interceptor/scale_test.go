@@ -44,14 +44,13 @@ func BenchmarkScale(b *testing.B) {
 	if s := os.Getenv("GBRCC_SCALE"); s != "" {
 		n, _ = strconv.Atoi(s)
 	}
+	bounds := WithBitrateBounds(100_000, 5_200_000, 5_200_000)
 	for _, c := range []struct {
 		name string
 		make func() (cc.BandwidthEstimator, error)
 	}{
 		{"load", func() (cc.BandwidthEstimator, error) { return &idleEstimator{}, nil }},
-		{"gbrcc", func() (cc.BandwidthEstimator, error) {
-			return NewEstimator(WithBitrateBounds(100_000, 5_200_000, 5_200_000), WithLoggerFactory(&logBook{}))
-		}},
+		{"gbrcc", Factory(bounds, WithLoggerFactory(&logBook{}))},
 		{"pion-gcc", func() (cc.BandwidthEstimator, error) {
 			return pioncc.NewSendSideBWE(pioncc.SendSideBWEInitialBitrate(5_200_000), pioncc.SendSideBWEMaxBitrate(5_200_000))
 		}},

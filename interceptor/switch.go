@@ -128,7 +128,7 @@ func (e *Estimator) install(c *config, outer gbr.Outer) (old io.Closer, err erro
 		e.rec.Record(now, c.configured())
 	}
 	e.follow(now)
-	e.kick(now)
+	e.arm(now)
 
 	return old, nil
 }

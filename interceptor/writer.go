@@ -300,12 +300,14 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		s.refused(p, now)
 	}
 	e.advise()
-	send := ok && e.mayTransmit(now)
-	switch {
-	case send:
-		e.sending = true
-	case ok && !e.sending:
-		e.kickFor(e.pacer.NextSend(now), now)
+	send := false
+	if ok && !e.sending {
+		next := e.pacer.NextSend(now)
+		if send = !next.IsZero() && !next.After(now); send {
+			e.sending = true
+		} else {
+			e.armFor(next, now)
+		}
 	}
 	e.mu.Unlock()
 	if !ok {

@@ -144,11 +144,15 @@ func (f *pionFilmer) film() error {
 	pack := codecs.VP8Payloader{EnablePictureID: true}
 	var err error
 	var budget func() (int, bool)
-	if e, ok := f.estimator.(*interceptor.Estimator); ok && f.budgets {
-		budget = e.FrameBudget
+	var leave func() bool
+	if e, ok := f.estimator.(*interceptor.Estimator); ok {
+		leave = e.SkipFrame
+		if f.budgets {
+			budget = e.FrameBudget
+		}
 	}
 	f.pilot, err = video.New(video.Config{
-		Builder: devices.Encoder(&vp8.Builder{}, true), Source: f.src, MaxBps: pairMaxBps, Budget: budget,
+		Builder: devices.Encoder(&vp8.Builder{}, true), Source: f.src, MaxBps: pairMaxBps, Budget: budget, Leave: leave,
 		Target: f.estimator.GetTargetBitrate,
 		Text:   func(int, time.Duration) string { return "" },
 		Write: func(fr video.Frame) error {

@@ -45,8 +45,11 @@ type Config struct {
 	Source func(ctx context.Context, e cc.BandwidthEstimator, write func(*rtp.Packet) error)
 	// Video, when not nil, makes the media as VP8 frames, as Source does.
 	Video func(ctx context.Context, v *Video)
-	// Received, when not nil, gets every packet that the receiver reads.
-	Received func(*rtp.Packet)
+	// Audio, when not nil, makes sound beside the video, as Source does.
+	Audio func(ctx context.Context, a *Audio)
+	// Received and ReceivedAudio, when not nil, get every packet that the receiver
+	// reads, of one medium each.
+	Received, ReceivedAudio func(*rtp.Packet)
 	// ReplayWindow is SRTP's replay protection in packets; 0 is Pion's, 64.
 	// Pion's NACK responder reserves a number for every packet that it might
 	// resend, so that resends that are further apart look like replays.
@@ -61,11 +64,12 @@ type PacerDelayer interface{ PacerDelay() time.Duration }
 // watchEvery is how late a request for a key frame may be.
 const watchEvery = 50 * time.Millisecond
 
-// Call is two connected peers with video from one to the other.
+// Call is two connected peers with video, and maybe sound, from one to the other.
 type Call struct {
 	estimator cc.BandwidthEstimator
 	start     time.Time
 	rcv       *receiver
+	ear       *ear
 
 	mu                sync.Mutex
 	captured, leftOut int
@@ -117,28 +121,15 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "gbrcc")
-	if err != nil {
+	m := media{}
+	if m.video, err = c.addTrack(sender, webrtc.MimeTypeVP8, "video"); err != nil {
 		return err
 	}
-	rtpSender, err := sender.AddTrack(track)
-	if err != nil {
-		return err
-	}
-	// Nobody else reads, and without a reader no feedback arrives.
-	c.wg.Go(func() {
-		for {
-			packets, _, err := rtpSender.ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				if _, ok := p.(*rtcp.PictureLossIndication); ok {
-					c.keyWanted.Store(true)
-				}
-			}
+	if cfg.Audio != nil {
+		if m.audio, err = c.addTrack(sender, webrtc.MimeTypeOpus, "audio"); err != nil {
+			return err
 		}
-	})
+	}
 	connected := make(chan struct{})
 	failed := make(chan struct{})
 	var once, failOnce sync.Once
@@ -151,8 +142,12 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 		default:
 		}
 	})
-	tracks := make(chan *webrtc.TrackRemote, 1)
+	m.gotVideo, m.gotAudio = make(chan *webrtc.TrackRemote, 1), make(chan *webrtc.TrackRemote, 1)
 	receiver.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+		tracks := m.gotVideo
+		if t.Kind() == webrtc.RTPCodecTypeAudio {
+			tracks = m.gotAudio
+		}
 		select {
 		case tracks <- t:
 		default:
@@ -168,24 +163,63 @@ func (c *Call) dial(ctx, runCtx context.Context, cfg Config) error {
 	case <-ctx.Done():
 		return fmt.Errorf("peer: not connected: %w", context.Cause(ctx))
 	}
-	c.startMedia(runCtx, cfg, receiver, track, tracks)
+	c.startMedia(runCtx, cfg, receiver, m)
 
 	return nil
 }
 
-// startMedia starts the encoder and the reader of what arrives.
-func (c *Call) startMedia(ctx context.Context, cfg Config, receiver *webrtc.PeerConnection, track *webrtc.TrackLocalStaticRTP, tracks <-chan *webrtc.TrackRemote) {
+// media is the tracks of a call; audio is nil without sound.
+type media struct {
+	video, audio       *webrtc.TrackLocalStaticRTP
+	gotVideo, gotAudio chan *webrtc.TrackRemote
+}
+
+// addTrack adds a track, and reads the feedback on it: nobody else does, and without
+// a reader none arrives.
+func (c *Call) addTrack(sender *webrtc.PeerConnection, mime, id string) (*webrtc.TrackLocalStaticRTP, error) {
+	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: mime}, id, "gbrcc")
+	if err != nil {
+		return nil, err
+	}
+	s, err := sender.AddTrack(track)
+	if err != nil {
+		return nil, err
+	}
+	c.wg.Go(func() {
+		for {
+			packets, _, err := s.ReadRTCP()
+			if err != nil {
+				return
+			}
+			for _, p := range packets {
+				if _, ok := p.(*rtcp.PictureLossIndication); ok {
+					c.keyWanted.Store(true)
+				}
+			}
+		}
+	})
+
+	return track, nil
+}
+
+// startMedia starts the encoder and the readers of what arrives.
+func (c *Call) startMedia(ctx context.Context, cfg Config, receiver *webrtc.PeerConnection, m media) {
 	c.start = time.Now()
-	c.rcv = newReceiver(c.start)
+	c.rcv, c.ear = newReceiver(c.start), &ear{start: c.start}
 	parse := func(p *rtp.Packet) (piece, error) { return parsePiece(p.Payload) }
+	track := m.video
 	v := &Video{call: c, write: trackWriter(track)}
 	if cfg.Video != nil {
 		parse = v.piece
 	}
+	if cfg.Audio != nil {
+		c.wg.Go(func() { c.listen(ctx, m.gotAudio, cfg.ReceivedAudio) })
+		c.wg.Go(func() { cfg.Audio(ctx, &Audio{call: c, write: trackWriter(m.audio)}) })
+	}
 	c.wg.Go(func() {
 		var t *webrtc.TrackRemote
 		select {
-		case t = <-tracks:
+		case t = <-m.gotVideo:
 		case <-ctx.Done():
 			return
 		}
@@ -411,6 +445,7 @@ func (c *Call) Start() time.Time { return c.start }
 // Stats sums up the call so far.
 func (c *Call) Stats() Stats {
 	s := c.rcv.stats(time.Now())
+	s.Audio = c.ear.stats()
 	c.mu.Lock()
 	s.FramesCaptured, s.FramesLeftOut = c.captured, c.leftOut
 	c.mu.Unlock()

@@ -14,6 +14,7 @@
 //
 //	call.go      two peer connections and their negotiation
 //	video.go     frames of a real encoder in place of
+//	audio.go     packets of sound, and when they arrive
 //	encoder.go   the synthetic source: 30 fps, frame sizes from the target
 //	payload.go   what is inside a packet: frame number, index, capture time, key
 //	receiver.go  arrivals to figures, and what the viewer asks for

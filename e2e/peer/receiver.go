@@ -24,6 +24,8 @@ type Stats struct {
 	KeyFrameRequests int
 	// PlayoutLast is the newest frame's time from capture to screen.
 	PlayoutLast time.Duration
+	// Audio is of the sound.
+	Audio AudioStats
 }
 
 // memory is how many of the latest frames are remembered; the jitter buffer

@@ -73,6 +73,8 @@ type Config struct {
 	// Budget is what the frame captured now may have on the link, where somebody
 	// knows; 0 leaves it out. May be nil. Not all encoders can obey it.
 	Budget func() (bytes int, ok bool)
+	// Leave is asked before each frame whether it is better left out. May be nil.
+	Leave func() bool
 	// Write takes an encoded frame. An error ends Run.
 	Write func(Frame) error
 	// Text is drawn beside the stamp; nil draws the time.
@@ -188,6 +190,10 @@ func (p *Pilot) Step(n int, at time.Duration) error {
 		return nil
 	case r.half && n%2 == 1:
 		p.count.SkippedByRate++
+
+		return nil
+	case p.cfg.Leave != nil && p.cfg.Leave():
+		p.count.SkippedByAdvice++
 
 		return nil
 	}

@@ -128,6 +128,26 @@ func TestPilotObeys(t *testing.T) {
 	}
 }
 
+// A frame that its sender would rather not have is not encoded, and is asked for
+// once each: not when it is left out anyway.
+func TestPilotLeavesOutWhatIsNotWanted(t *testing.T) {
+	f := &fake{size: 1000}
+	asked := 0
+	p, err := New(Config{
+		Builder: f, Source: newStill(320, 180), Target: func() int { return 1_000_000 }, Write: func(Frame) error { return nil },
+		Leave: func() bool { asked++; return asked%3 == 0 },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step(t, p, 0, 9)
+	p.Skip(true)
+	step(t, p, 9, 12)
+	if st := p.Stats(); asked != 9 || st.Encoded != 6 || st.SkippedByAdvice != 6 || len(f.rates) != 6 {
+		t.Errorf("asked %d times, want 9; %+v", asked, st)
+	}
+}
+
 // What pacer and estimator call never waits for the encoder; it acts on it with
 // the next frame.
 func TestPilotDoesNotBlockControl(t *testing.T) {

@@ -41,20 +41,12 @@ func TestCall(t *testing.T) {
 	}
 	v.end(t)
 
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	runs := readResults(t, file, false)
+	if len(runs) != 2 || runs[0].CC != "gbrcc" || runs[1].CC != "pion" {
+		t.Fatalf("runs: %+v", runs)
 	}
-	checkKeys(t, data)
-	var got struct{ Runs []result }
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Runs) != 2 || got.Runs[0].CC != "gbrcc" || got.Runs[1].CC != "pion" {
-		t.Fatalf("runs: %s", data)
-	}
-	gbrcc, pion := got.Runs[0], got.Runs[1]
-	for _, run := range got.Runs {
+	gbrcc, pion := runs[0], runs[1]
+	for _, run := range runs {
 		within(t, run.CC+" duration", run.DurationS, 4.9, 6.5, "s")
 		within(t, run.CC+" frames rendered", float64(run.FramesRendered)/run.DurationS, 26, 30.5, "a second")
 		within(t, run.CC+" capacity", run.CapacityMbps, 5, 9, "Mbit/s")
@@ -74,7 +66,7 @@ func TestCall(t *testing.T) {
 	}
 
 	var table bytes.Buffer
-	if err := writeTable(&table, got.Runs); err != nil {
+	if err := writeTable(&table, runs); err != nil {
 		t.Fatal(err)
 	}
 	// A busy machine adds a note.
@@ -100,9 +92,18 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// checkKeys compares with the keys that others read.
-func checkKeys(t *testing.T, data []byte) {
+// readResults reads a file that -json wrote, and compares its keys with those that
+// others read.
+func readResults(t *testing.T, file string, withSound bool) []result {
 	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Runs []result }
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
 	var all map[string][]map[string]any
 	if err := json.Unmarshal(data, &all); err != nil {
 		t.Fatal(err)
@@ -115,10 +116,16 @@ func checkKeys(t *testing.T, data []byte) {
 		"playout_ms_p50", "playout_ms_p95", "samples", "telemetry_age_ms_p50",
 	}
 	for _, run := range all["runs"] {
+		if _, ok := run["sound"]; ok != withSound {
+			t.Errorf("sound: %v", run["sound"])
+		}
+		delete(run, "sound")
 		if keys := slices.Sorted(maps.Keys(run)); !slices.Equal(keys, want) {
 			t.Errorf("keys %v, want %v", keys, want)
 		}
 	}
+
+	return got.Runs
 }
 
 // late is how late the machine was, in seconds, if that is worth a note: time
@@ -175,15 +182,8 @@ func TestAgentOutage(t *testing.T) {
 		t.Errorf("in the end %s, want dual:\n%s", last, &r.out)
 	}
 
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct{ Runs []result }
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	run := got.Runs[0]
+	runs := readResults(t, file, false)
+	run := runs[0]
 	within(t, "frames rendered", float64(run.FramesRendered)/run.DurationS, 26, 30.5, "a second")
 	within(t, "time frozen", run.FreezeRatio*run.DurationS, 0, 0.3+5*late(t, r), "s")
 	within(t, "samples", float64(run.Samples)/run.DurationS, 15, 150, "a second")
@@ -293,16 +293,9 @@ func TestOtherAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	inOrder(t, r.out.String(), "seed: agent connected", "→ dual")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct{ Runs []result }
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	runs := readResults(t, file, false)
 	// Always backlogged: a buffer report, and a sample, every 5 ms.
-	within(t, "samples", float64(got.Runs[0].Samples)/got.Runs[0].DurationS, 120, 220, "a second")
+	within(t, "samples", float64(runs[0].Samples)/runs[0].DurationS, 120, 220, "a second")
 
 	wrong := regexp.MustCompile(`token=.*`).ReplaceAllString(agent.URL(), "token="+secret)
 	r = start(t.Context(), "-duration", "1s", "-cc", "gbrcc", "-modem", wrong, "-http", "off")

@@ -7,11 +7,16 @@ package main
 import (
 	"errors"
 
+	"github.com/gbrcc/gbrcc/e2e/sound"
 	"github.com/gbrcc/gbrcc/e2e/video"
 )
 
-// newCamera is not reached without an encoder.
-func newCamera() (source, error) { return nil, errors.New("no camera in this build") }
+var errBuild = errors.New("not in this build")
+
+// These are not reached without an encoder.
+func newCamera() (source, error)         { return nil, errBuild }
+func newMicrophone() (microphone, error) { return nil, errBuild }
+func newOpus() (sound.Encoder, error)    { return nil, errBuild }
 
 // newEncoder says how to build a program that has encoders.
 func newEncoder() (video.Builder, error) {

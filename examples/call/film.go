@@ -12,6 +12,7 @@ import (
 
 	"github.com/gbrcc/gbrcc/e2e/peer"
 	"github.com/gbrcc/gbrcc/e2e/video"
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/interceptor"
 )
 
@@ -19,15 +20,27 @@ import (
 type film struct {
 	encoder video.Builder
 	shared  video.Source // of all legs: the pattern, a camera; nil: from a file
-	close   func() error // of the camera
+	close   func() error // of the devices
 	file    string
 	fps     int
+	audio   *audio // nil: silent
 }
 
 // source is pictures that have to be given back.
 type source interface {
 	video.Source
 	io.Closer
+}
+
+// listen adds the sound.
+func (f *film) listen(which, picture string) (err error) {
+	if f.audio, err = newAudio(which, picture); err != nil {
+		return errors.Join(err, f.close())
+	}
+	camera := f.close
+	f.close = func() error { return errors.Join(f.audio.close(), camera()) }
+
+	return nil
 }
 
 const (
@@ -76,7 +89,7 @@ func newFilm(picture string) (*film, error) {
 func (f *film) open() (y *video.Y4M, done func() error, err error) {
 	r, err := os.Open(f.file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("-picture %s: %w", f.file, plain(err))
+		return nil, nil, fmt.Errorf("-picture %s: %w", f.file, command.Plain(err))
 	}
 	if y, err = video.NewY4M(r); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("-picture %s: %w", f.file, err), r.Close())
@@ -97,22 +110,30 @@ func (f *film) show(ctx context.Context, v *peer.Video) (err error) {
 		defer done() //nolint:errcheck // it was only read
 		source = y
 	}
+	share, err := newShare(v.Estimator(), f.audio != nil)
+	if err != nil {
+		return err
+	}
 	var pilot *video.Pilot
-	pilot, err = video.New(video.Config{
+	cfg := video.Config{
 		Builder: f.encoder, Source: source, FPS: f.fps, MaxBps: maxBps,
 		Target: func() int {
 			if v.KeyWanted() {
 				pilot.KeyFrame()
 			}
 
-			return v.Estimator().GetTargetBitrate()
+			return int(share.pictures.Load())
 		},
 		Write: func(fr video.Frame) error { return v.Write(fr.Data, fr.Captured, fr.Key) },
-	})
-	if err != nil {
+	}
+	e, own := v.Estimator().(*interceptor.Estimator)
+	if own {
+		cfg.Leave = e.SkipFrame
+	}
+	if pilot, err = video.New(cfg); err != nil {
 		return err
 	}
-	if e, ok := v.Estimator().(*interceptor.Estimator); ok {
+	if own {
 		e.OnAdvice(func(a interceptor.Advice) {
 			pilot.Skip(a.SkipFrames)
 			if a.KeyFrame {

@@ -86,15 +86,19 @@ func (l *leg) connect(ctx context.Context, o options, sender, receiver net.Packe
 		Estimator: l.estimator, Seed: o.seed,
 	}
 	if o.film != nil {
-		cfg.Video = func(ctx context.Context, v *peer.Video) {
-			if err := o.film.show(ctx, v); err != nil {
-				text := l.cc + ": no video: " + err.Error()
+		failed := func(what string, err error) {
+			if err != nil {
+				text := l.cc + ": " + what + ": " + err.Error()
 				l.show.line(text)
 				l.page.event(text)
 			}
 		}
+		cfg.Video = func(ctx context.Context, v *peer.Video) { failed("no video", o.film.show(ctx, v)) }
+		if a := o.film.audio; a != nil {
+			cfg.Audio = func(ctx context.Context, to *peer.Audio) { failed("no sound", a.send(ctx, to)) }
+		}
 		if l.page != nil {
-			cfg.Received = l.page.viewers.forward(l.cc)
+			cfg.Received, cfg.ReceivedAudio = l.page.viewers.forward(l.cc)
 		}
 	}
 	l.call, err = peer.Dial(ctx, cfg)
@@ -102,7 +106,7 @@ func (l *leg) connect(ctx context.Context, o options, sender, receiver net.Packe
 		return fmt.Errorf("%s: %w", l.cc, err)
 	}
 	if o.film != nil && l.page != nil {
-		l.page.viewers.join(l.cc, l.call.RequestKeyFrame)
+		l.page.viewers.join(l.cc, l.call.Start(), l.call.RequestKeyFrame)
 	}
 	if !wantsTelemetry(l.cc) {
 		return nil

@@ -7,15 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/sound"
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -40,8 +39,9 @@ Examples:
   call -trace uplink.csv -duration 60s -json result.json
   call -agent-outage 10s,5s          # kill the phone's agent at 10 s for 5 s
   call -cc gbrcc -modem gbr://...    # telemetry from another agent
-  call -video                        # a real encoder, and the page plays the videos
+  call -video                        # real encoders, and the page plays what arrives
                                      # (go run -tags codec, needs libvpx)
+  call -video -picture camera        # you, with your microphone
 
 Flags:
 `
@@ -76,7 +76,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("call", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are printed once, by main
 	cc, trace := "gbrcc,pion", ""
-	show, picture := false, "pattern:640x360"
+	show, picture, hear := false, "pattern:640x360", ""
 	flags.DurationVar(&o.duration, "duration", 30*time.Second, "length of the call")
 	flags.StringVar(&cc, "cc", cc, "estimators, comma separated: "+strings.Join(names(), ", "))
 	flags.StringVar(&trace, "trace", "", "uplink capacity from `FILE`: mahimahi, or CSV with the header ms,bytes or t_ms,ul_kbps or t_s,ul_mbps or t_ms,nr_tbs,lte_tbs (FILE#nr, FILE#lte: one leg); steps above 1 Gbit/s are left out (default: a built-in synthetic LTE cell)")
@@ -86,6 +86,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the cell and of the encoder's noise")
 	flags.BoolVar(&show, "video", false, "encode real video, and play on the page what arrives")
 	flags.StringVar(&picture, "picture", picture, "what is shown with -video: pattern:WIDTHxHEIGHT, camera, or a `FILE` in y4m (ffmpeg -i x.mp4 -pix_fmt yuv420p x.y4m); every estimator has an encoder and the page a decoder for each: 1280x720 wants four cores")
+	flags.StringVar(&hear, "sound", "", fmt.Sprintf("what is `HEARD` with -video: tone (a beep with each second of the picture), microphone, or none; sound takes %d kbit/s of the uplink and goes first (default microphone with -picture camera, else tone)", sound.LinkBps/1000))
 	flags.Func("agent-outage", "kill the phone's agent during the call and start it again: `AT,FOR`, such as 10s,5s", func(s string) (err error) {
 		o.outageAt, o.outageFor, err = parseOutage(s)
 
@@ -125,10 +126,19 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		}
 	}
 
-	if err := o.readTrace(trace, stderr); err != nil {
-		return o, fmt.Errorf("-trace %s: %w", trace, err)
+	o.trace = cell.SynthLTE(o.seed, o.duration)
+	if trace != "" {
+		var note string
+		var err error
+		if o.trace, note, err = command.ReadTrace(trace); err != nil {
+			return o, fmt.Errorf("-trace %s: %w", trace, err)
+		}
+		if note != "" {
+			fmt.Fprintf(stderr, "call: -trace %s: %s\n", trace, note)
+		}
+		o.traceName = trace
 	}
-	if err := o.checkJSON(); err != nil {
+	if err := command.CheckOutput(o.json); err != nil {
 		return o, fmt.Errorf("-json: %w", err)
 	}
 	if show {
@@ -136,8 +146,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		if o.film, err = newFilm(picture); err != nil {
 			return o, err
 		}
+		if err = o.film.listen(hear, picture); err != nil {
+			return o, err
+		}
 	} else if picture != "pattern:640x360" {
 		return o, errors.New("-picture: only with -video")
+	} else if hear != "" {
+		return o, errors.New("-sound: only with -video")
 	}
 
 	return o, nil
@@ -181,58 +196,4 @@ func (o *options) checkModem() error {
 // cell is each leg's copy of the cell.
 func (o *options) cell(start time.Time) cell.Config {
 	return cell.Config{Start: start, Seed: o.seed, Capacity: o.trace}
-}
-
-// readTrace loads the capacity, or makes it up.
-func (o *options) readTrace(path string, stderr io.Writer) error {
-	if path == "" {
-		o.trace = cell.SynthLTE(o.seed, o.duration)
-
-		return nil
-	}
-	file, leg := cell.SplitLeg(path)
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return plain(err)
-	}
-	data, dropped := cell.DropNoLimit(data)
-	if o.trace, err = cell.ParseTraceLeg(filepath.Base(path), data, leg); err != nil {
-		return err
-	}
-	o.traceName = path
-	if _, err = cell.New(o.cell(time.Now())); err != nil { // knows what a cell can carry
-		return err
-	}
-	if dropped > 0 {
-		fmt.Fprintf(stderr, "call: -trace %s: %d steps above 1 Gbit/s mean no limit and are left out\n", path, dropped)
-	}
-
-	return nil
-}
-
-// checkJSON makes sure that the result can be written.
-func (o *options) checkJSON() error {
-	if o.json == "" {
-		return nil
-	}
-	// Not a folder; and the rename must not replace a link such as /dev/stdout.
-	if st, err := os.Lstat(o.json); err == nil && !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a plain file", o.json)
-	}
-	// The only way to know that a file can be made is to make one.
-	probe, err := tempBeside(o.json)
-	if err != nil {
-		return err
-	}
-
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
-}
-
-// plain leaves out of a file's error what its user did not type.
-func plain(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-
-	return err
 }

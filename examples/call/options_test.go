@@ -86,6 +86,7 @@ func TestBadInput(t *testing.T) {
 		{"outage of another agent", []string{"-agent-outage", "1s,1s", "-modem", pairing("10.0.0.2:5000")}, []string{"-agent-outage", "-modem"}},
 		{"outage of no agent", []string{"-agent-outage", "1s,1s", "-cc", "pion"}, []string{"-agent-outage", "-cc", "pion"}},
 		{"picture without video", []string{"-picture", "pattern:320x180"}, []string{"-picture", "-video"}},
+		{"sound without video", []string{"-sound", "tone"}, []string{"-sound", "-video"}},
 		{"negative seed", []string{"-seed", "-1"}, []string{"-seed"}},
 		{"result in a missing folder", []string{"-json", filepath.Join(dir, "none", "r.json")}, []string{"-json", filepath.Join(dir, "none"), "no such file"}},
 		{"result below a file", []string{"-json", filepath.Join(malformed, "r.json")}, []string{"-json", "not a directory"}},
@@ -135,7 +136,7 @@ func TestHelpTeaches(t *testing.T) {
 	}
 	for _, w := range []string{
 		"Usage: call", "Examples:", "  gbrcc ", "  seed ", "  gcc ", "  pion ", "outer-only",
-		"-agent-outage AT,FOR", "-cc ", "-duration ", "-http ADDR", "-json FILE", "-modem URL", "-seed ", "-trace FILE",
+		"-agent-outage AT,FOR", "-cc ", "-duration ", "-http ADDR", "-json FILE", "-modem URL", "-seed ", "-trace FILE", "-sound HEARD", "52 kbit/s",
 	} {
 		if !strings.Contains(stderr.String(), w) {
 			t.Errorf("no %q in the help:\n%s", w, &stderr)

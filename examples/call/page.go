@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/interceptor/dashboard"
 )
 
@@ -82,13 +82,13 @@ func newPage(o options) (*page, error) {
 	if err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	p := &page{board: board, url: pageURL(ln.Addr()), done: make(chan struct{})}
+	p := &page{board: board, url: command.URL(ln.Addr()), done: make(chan struct{})}
 	p.server = &http.Server{Handler: board.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	if o.film != nil {
-		if p.viewers, err = newViewers(o.cc); err != nil {
+		if p.viewers, err = newViewers(o.cc, o.film.audio != nil); err != nil {
 			return nil, errors.Join(err, ln.Close())
 		}
-		p.server.Handler = p.watch(o.cc)
+		p.server.Handler = p.watch(o.cc, o.film.audio != nil)
 	}
 	go func() {
 		defer close(p.done)
@@ -100,7 +100,7 @@ func newPage(o options) (*page, error) {
 }
 
 // watch is the page with the videos above the charts.
-func (p *page) watch(cc []string) http.Handler {
+func (p *page) watch(cc []string, withSound bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/charts/", http.StripPrefix("/charts", p.board.Handler()))
 	mux.Handle("POST /play/{cc}", p.viewers)
@@ -122,26 +122,17 @@ func (p *page) watch(cc []string) http.Handler {
 		type tile struct {
 			CC    string          `json:"cc"`
 			Color dashboard.Color `json:"color"`
+			Sound bool            `json:"sound"`
 		}
 		var tiles []tile
 		for _, name := range cc {
-			tiles = append(tiles, tile{name, colour(name)})
+			tiles = append(tiles, tile{name, colour(name), withSound})
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(tiles) // a browser that is gone
 	})))
 
 	return mux
-}
-
-// pageURL is where a browser on this machine finds the page.
-func pageURL(addr net.Addr) string {
-	host := addr.String()
-	if a, ok := addr.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
-		host = net.JoinHostPort("localhost", strconv.Itoa(a.Port))
-	}
-
-	return "http://" + host + "/"
 }
 
 func (p *page) push(at time.Time, l *leg, s state) {
@@ -180,7 +171,7 @@ func (p *page) summary(results []result) {
 		}
 		rows = append(rows, row)
 	}
-	p.board.SetSummary(columns(), rows)
+	p.board.SetSummary(columns(results), rows)
 }
 
 func (p *page) close() {

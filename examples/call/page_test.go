@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -193,23 +192,5 @@ func (v *viewer) check(t *testing.T, ccs []string) {
 	for _, key := range want {
 		// Ten a second; the ratio comes with the telemetry.
 		within(t, "values of "+key, float64(v.seen[key]), 30, 52*float64(len(ccs)), "")
-	}
-}
-
-func TestPageURL(t *testing.T) {
-	tests := []struct{ addr, want string }{
-		{"127.0.0.1:8080", "http://127.0.0.1:8080/"},
-		{"[::1]:8080", "http://[::1]:8080/"},
-		{"0.0.0.0:8080", "http://localhost:8080/"}, // no address to go to
-		{"[::]:8080", "http://localhost:8080/"},
-	}
-	for _, tt := range tests {
-		addr, err := net.ResolveTCPAddr("tcp", tt.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := pageURL(addr); got != tt.want {
-			t.Errorf("pageURL(%s) = %s, want %s", tt.addr, got, tt.want)
-		}
 	}
 }

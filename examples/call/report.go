@@ -3,12 +3,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -30,8 +27,17 @@ type result struct {
 	// TelemetryAge how old the modem's news was when it came: the median.
 	Samples      int64   `json:"samples"`
 	TelemetryAge float64 `json:"telemetry_age_ms_p50"`
+	// Sound is nil without.
+	Sound *soundResult `json:"sound,omitempty"`
 
 	lag time.Duration // the latest that the emulated cell ever was
+}
+
+// soundResult is from capture to arrival, the 20 ms of a packet included.
+type soundResult struct {
+	DelayP50  float64 `json:"delay_ms_p50"`
+	DelayP95  float64 `json:"delay_ms_p95"`
+	LostRatio float64 `json:"lost_ratio"`
 }
 
 // result sums up a leg that ran for d from the trace's time from on.
@@ -49,6 +55,13 @@ func (l *leg) result(o options, from, d time.Duration) result {
 	}
 	if st.FramesRendered == 0 {
 		r.FreezeRatio = 1 // it never played
+	}
+	if a := st.Audio; o.film != nil && o.film.audio != nil {
+		lost := round(float64(a.Lost)/float64(a.Packets+a.Lost), 4)
+		if a.Packets == 0 {
+			lost = 1
+		}
+		r.Sound = &soundResult{round(a.DelayMsP50, 1), round(a.DelayMsP95, 1), lost}
 	}
 	if l.client != nil {
 		r.TelemetryAge = round(ms(l.client.Status().AgeP50), 1)
@@ -71,10 +84,15 @@ func round(v float64, digits int) float64 {
 }
 
 // columns and row are the table, in the terminal and on the page.
-func columns() []string {
-	return []string{
+func columns(results []result) []string {
+	c := []string{
 		"estimator", "goodput Mbit/s", "of capacity", "playout p50", "p95", "freezes", "frozen", "frames", "samples", "telemetry age",
 	}
+	if len(results) > 0 && results[0].Sound != nil {
+		c = append(c, "sound p50", "p95", "lost")
+	}
+
+	return c
 }
 
 func (r result) row() []string {
@@ -96,11 +114,16 @@ func (r result) row() []string {
 		name = "pion (NoOp pacer)"
 	}
 
-	return []string{
+	cells := []string{
 		name, fmt.Sprintf("%.2f", r.GoodputMbps), share, p50, p95,
 		strconv.Itoa(r.FreezeCount), fmt.Sprintf("%.1f %%", 100*r.FreezeRatio),
 		strconv.Itoa(r.FramesRendered), samples, age,
 	}
+	if s := r.Sound; s != nil {
+		cells = append(cells, fmt.Sprintf("%.0f ms", s.DelayP50), fmt.Sprintf("%.0f ms", s.DelayP95), fmt.Sprintf("%.1f %%", 100*s.LostRatio))
+	}
+
+	return cells
 }
 
 func writeTable(w io.Writer, results []result) error {
@@ -111,7 +134,7 @@ func writeTable(w io.Writer, results []result) error {
 		}
 		fmt.Fprintln(tw)
 	}
-	line(columns())
+	line(columns(results))
 	for _, r := range results {
 		line(r.row())
 	}
@@ -131,44 +154,4 @@ func busyNote(results []result) string {
 	}
 
 	return fmt.Sprintf("\nNote: this machine was busy. The emulated cell ran up to %.0f ms late, for which no estimator is to blame.\n", ms(lag))
-}
-
-// tempBeside makes a file in the folder of path, to become path by a rename.
-func tempBeside(path string) (*os.File, error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".call-*.json")
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a file in %s: %w", dir, plain(err))
-	}
-
-	return f, nil
-}
-
-// writeJSON leaves no partial file behind.
-func writeJSON(path string, results []result) error {
-	data, err := json.MarshalIndent(map[string][]result{"runs": results}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("-json: %w", err)
-	}
-	tmp, err := tempBeside(path)
-	if err != nil {
-		return fmt.Errorf("-json: %w", err)
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(tmp.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-
-		return fmt.Errorf("-json: %w", err)
-	}
-
-	return nil
 }

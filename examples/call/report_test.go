@@ -3,10 +3,7 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -33,57 +30,6 @@ func TestRound(t *testing.T) {
 	}
 }
 
-func TestWriteJSON(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "r.json")
-	for _, cc := range []string{"gcc", "pion"} { // the second one replaces the first
-		if err := writeJSON(path, []result{{CC: cc}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct{ Runs []result }
-	if err := json.Unmarshal(data, &got); err != nil || len(got.Runs) != 1 || got.Runs[0].CC != "pion" {
-		t.Errorf("%v: %s", err, data)
-	}
-	st, err := os.Stat(path)
-	if err != nil || st.Mode().Perm() != 0o644 {
-		t.Errorf("mode %v, error %v", st.Mode(), err)
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	empty(t, dir)
-}
-
-func TestWriteJSONLeavesNothingBehind(t *testing.T) {
-	dir := t.TempDir()
-	inTheWay := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		name, path string
-		results    []result
-	}{
-		{"a folder in the way", inTheWay, nil},
-		{"no folder", filepath.Join(dir, "none", "r.json"), nil},
-		{"what JSON has no word for", filepath.Join(dir, "r.json"), []result{{GoodputMbps: math.NaN()}}},
-	}
-	for _, tt := range tests {
-		if err := writeJSON(tt.path, tt.results); err == nil || !strings.HasPrefix(err.Error(), "-json: ") {
-			t.Errorf("%s: error %v", tt.name, err)
-		}
-	}
-	if err := os.RemoveAll(inTheWay); err != nil {
-		t.Fatal(err)
-	}
-	empty(t, dir)
-}
-
 // What is not known is not shown as a figure.
 func TestRow(t *testing.T) {
 	tests := []struct {
@@ -99,13 +45,17 @@ func TestRow(t *testing.T) {
 		},
 		{result{CC: "seed", FreezeRatio: 1}, "seed|0.00|-|-|-|0|100.0 %|0|0|-"},
 		{result{CC: "pion", FramesRendered: 1}, "pion (NoOp pacer)|0.00|-|0 ms|0 ms|0|0.0 %|1|-|-"},
+		{
+			result{CC: "gcc", FramesRendered: 1, Sound: &soundResult{72.4, 90.5, 0.0123}},
+			"gcc|0.00|-|0 ms|0 ms|0|0.0 %|1|-|-|72 ms|90 ms|1.2 %",
+		},
 	}
 	for _, tt := range tests {
 		if got := strings.Join(tt.r.row(), "|"); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
-		if len(tt.r.row()) != len(columns()) {
-			t.Errorf("%d cells in %d columns", len(tt.r.row()), len(columns()))
+		if len(tt.r.row()) != len(columns([]result{tt.r})) {
+			t.Errorf("%d cells in %d columns", len(tt.r.row()), len(columns([]result{tt.r})))
 		}
 	}
 }

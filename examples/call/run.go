@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gbrcc/gbrcc/examples/command"
 )
 
 const (
@@ -56,7 +58,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprint(stdout, busyNote(results))
 	if o.json != "" {
-		return writeJSON(o.json, results)
+		if err := command.WriteJSON(o.json, map[string][]result{"runs": results}); err != nil {
+			return fmt.Errorf("-json: %w", err)
+		}
 	}
 
 	return nil

@@ -31,22 +31,27 @@ type viewers struct {
 
 	mu     sync.Mutex
 	legs   map[string]*playback
-	pcs    map[*webrtc.PeerConnection]struct{}
+	pcs    map[*webrtc.PeerConnection]*playback
 	closed bool
+
+	end, ended chan struct{} // of the reports
 }
 
 // playback is a leg's.
 type playback struct {
-	track  *webrtc.TrackLocalStaticRTP
-	askKey func() // nil before the call
+	video, audio *webrtc.TrackLocalStaticRTP // no audio: nil
+	start        time.Time                   // the zero of both tracks' timestamps
+	askKey       func()                      // nil before the call
 }
 
-func newViewers(cc []string) (*viewers, error) {
+func newViewers(cc []string, withSound bool) (*viewers, error) {
 	m := &webrtc.MediaEngine{}
 	feedback := []webrtc.RTCPFeedback{{Type: "nack", Parameter: "pli"}}
-	err := m.RegisterCodec(webrtc.RTPCodecParameters{PayloadType: 96, RTPCodecCapability: webrtc.RTPCodecCapability{
-		MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000, RTCPFeedback: feedback,
-	}}, webrtc.RTPCodecTypeVideo)
+	vp8 := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: videoClock, RTCPFeedback: feedback}
+	opus := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: audioClock, Channels: 2}
+	err := errors.Join(
+		m.RegisterCodec(webrtc.RTPCodecParameters{PayloadType: 96, RTPCodecCapability: vp8}, webrtc.RTPCodecTypeVideo),
+		m.RegisterCodec(webrtc.RTPCodecParameters{PayloadType: 111, RTPCodecCapability: opus}, webrtc.RTPCodecTypeAudio))
 	if err != nil {
 		return nil, err
 	}
@@ -58,35 +63,46 @@ func newViewers(cc []string) (*viewers, error) {
 	e.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
 	v := &viewers{
 		api:  webrtc.NewAPI(webrtc.WithMediaEngine(m), webrtc.WithSettingEngine(e)),
-		legs: map[string]*playback{}, pcs: map[*webrtc.PeerConnection]struct{}{},
+		legs: map[string]*playback{}, pcs: map[*webrtc.PeerConnection]*playback{},
+		end: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for _, name := range cc {
-		track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", name)
-		if err != nil {
+		// Of one stream, which is what a browser plays in step.
+		s := &playback{}
+		if s.video, err = webrtc.NewTrackLocalStaticRTP(vp8, "video", name); err != nil {
 			return nil, err
 		}
-		v.legs[name] = &playback{track: track}
+		if withSound {
+			if s.audio, err = webrtc.NewTrackLocalStaticRTP(opus, "audio", name); err != nil {
+				return nil, err
+			}
+		}
+		v.legs[name] = s
 	}
+	go v.report()
 
 	return v, nil
 }
 
-// join says how to ask for a key frame of a leg. forward gets its packets.
-func (v *viewers) join(cc string, askKey func()) {
+// join says when a leg has started, and how to ask for a key frame. forward gets its
+// packets.
+func (v *viewers) join(cc string, start time.Time, askKey func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.legs[cc].askKey = askKey
+	v.legs[cc].start, v.legs[cc].askKey = start, askKey
 }
 
-// forward is peer.Config.Received of a leg.
-func (v *viewers) forward(cc string) func(*rtp.Packet) {
-	track := v.legs[cc].track
-
-	return func(p *rtp.Packet) {
-		c := *p
-		c.Extension, c.Extensions = false, nil // of the hop that it came over
-		_ = track.WriteRTP(&c)                 // a viewer that is gone
+// forward is peer.Config.Received and ReceivedAudio of a leg.
+func (v *viewers) forward(cc string) (video, audio func(*rtp.Packet)) {
+	to := func(track *webrtc.TrackLocalStaticRTP) func(*rtp.Packet) {
+		return func(p *rtp.Packet) {
+			c := *p
+			c.Extension, c.Extensions = false, nil // of the hop that it came over
+			_ = track.WriteRTP(&c)                 // a viewer that is gone
+		}
 	}
+
+	return to(v.legs[cc].video), to(v.legs[cc].audio)
 }
 
 func (v *viewers) wantKey(s *playback) {
@@ -144,9 +160,14 @@ func (v *viewers) answer(ctx context.Context, s *playback, offer string) (answer
 			v.drop(pc)
 		}
 	}()
-	sender, err := pc.AddTrack(s.track)
+	sender, err := pc.AddTrack(s.video)
 	if err != nil {
 		return "", err
+	}
+	if s.audio != nil {
+		if _, err := pc.AddTrack(s.audio); err != nil {
+			return "", err
+		}
 	}
 	go func() { // ends with pc
 		for {
@@ -190,7 +211,7 @@ func (v *viewers) open(s *playback) (*webrtc.PeerConnection, error) {
 	v.mu.Lock()
 	full := v.closed || len(v.pcs) >= maxViewers
 	if !full {
-		v.pcs[pc] = struct{}{}
+		v.pcs[pc] = s
 	}
 	v.mu.Unlock()
 	if full {
@@ -221,8 +242,10 @@ func (v *viewers) close() {
 	v.mu.Lock()
 	v.closed = true
 	pcs := v.pcs
-	v.pcs = map[*webrtc.PeerConnection]struct{}{}
+	v.pcs = map[*webrtc.PeerConnection]*playback{}
 	v.mu.Unlock()
+	close(v.end)
+	<-v.ended
 	for pc := range pcs {
 		_ = pc.GracefulClose()
 	}

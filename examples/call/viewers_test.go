@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 	"go.uber.org/goleak"
@@ -20,7 +21,7 @@ import (
 // theatre serves the page with videos.
 func theatre(t *testing.T) (*page, *httptest.Server) {
 	t.Helper()
-	p, err := newPage(options{cc: []string{"gbrcc", "pion"}, http: "127.0.0.1:0", film: &film{}, traceName: "x"})
+	p, err := newPage(options{cc: []string{"gbrcc", "pion"}, http: "127.0.0.1:0", film: &film{audio: &audio{}}, traceName: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestWatchPage(t *testing.T) {
 	defer p.close()
 	for path, want := range map[string]string{
 		"/": `src="charts/"`, "/watch/watch.js": "RTCPeerConnection", "/watch/watch.css": "video",
-		"/videos": `[{"cc":"gbrcc","color":"blue"},{"cc":"pion","color":"orange"}]`, "/charts/": "assets/page.js",
+		"/videos": `[{"cc":"gbrcc","color":"blue","sound":true},{"cc":"pion","color":"orange","sound":true}]`, "/charts/": "assets/page.js",
 		"/charts/assets/page.css": "--blue",
 	} {
 		code, body, header := ask(t, s, http.MethodGet, path, "")
@@ -92,23 +93,45 @@ func TestViewer(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p, s := theatre(t)
 	asked := atomic.Int64{}
-	p.viewers.join("gbrcc", func() { asked.Add(1) })
+	start := time.Now().Add(-time.Minute)
+	p.viewers.join("gbrcc", start, func() { asked.Add(1) })
 	pc, err := p.viewers.api.NewPeerConnection(webrtc.Configuration{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(chan *rtp.Packet, 1000)
-	pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+	got, streams := make(chan *rtp.Packet, 1000), make(chan string, 2)
+	reports := make(chan rtcp.SenderReport, 100)
+	pc.OnTrack(func(track *webrtc.TrackRemote, receiver *webrtc.RTPReceiver) {
+		streams <- track.StreamID()
+		go func() {
+			for {
+				packets, _, err := receiver.ReadRTCP()
+				if err != nil {
+					return
+				}
+				for _, p := range packets {
+					if r, ok := p.(*rtcp.SenderReport); ok && r.SSRC == uint32(track.SSRC()) {
+						r.PacketCount = track.Codec().ClockRate // which of the two
+						reports <- *r
+					}
+				}
+			}
+		}()
 		for {
 			packet, _, err := track.ReadRTP()
 			if err != nil {
 				return
 			}
-			got <- packet
+			select {
+			case got <- packet:
+			default:
+			}
 		}
 	})
-	if _, err := pc.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}); err != nil {
-		t.Fatal(err)
+	for _, kind := range []webrtc.RTPCodecType{webrtc.RTPCodecTypeVideo, webrtc.RTPCodecTypeAudio} {
+		if _, err := pc.AddTransceiverFromKind(kind, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	offer, err := pc.CreateOffer(nil)
 	if err != nil {
@@ -126,27 +149,39 @@ func TestViewer(t *testing.T) {
 	if err := pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}); err != nil {
 		t.Fatal(err)
 	}
-	forward := p.viewers.forward("gbrcc")
+	video, audio := p.viewers.forward("gbrcc")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
+	seen := map[uint32]bool{}
 	for n := uint16(0); ; n++ {
-		forward(&rtp.Packet{
-			Header:  rtp.Header{Version: 2, SequenceNumber: n, Timestamp: 90 * uint32(n), Extension: true, ExtensionProfile: 0xBEDE, PayloadType: 33},
-			Payload: []byte{0x10, byte(n)},
-		})
+		for _, forward := range []func(*rtp.Packet){video, audio} {
+			forward(&rtp.Packet{
+				Header:  rtp.Header{Version: 2, SequenceNumber: n, Timestamp: 90 * uint32(n), Extension: true, ExtensionProfile: 0xBEDE, PayloadType: 33},
+				Payload: []byte{0x10, byte(n)},
+			})
+		}
 		select {
+		case r := <-reports:
+			seen[r.PacketCount] = true
+			// What both clocks say of the same moment is the same time of capture.
+			at := time.Unix(int64(r.NTPTime>>32)-2_208_988_800, int64(r.NTPTime&0xffffffff*1e9>>32))
+			captured := start.Add(time.Duration(r.RTPTime) * time.Second / time.Duration(r.PacketCount))
+			within(t, "report", captured.Sub(at).Seconds()*1000, -0.1, 0.1, "ms")
+			within(t, "age of a report", time.Since(at).Seconds(), 0, 1, "s")
 		case packet := <-got:
 			if packet.Extension || len(packet.Payload) != 2 || uint32(packet.SequenceNumber)*90 != packet.Timestamp {
 				t.Errorf("got %v", packet)
 			}
-			cancel()
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			t.Fatal("nothing arrives")
+			t.Fatalf("what arrives: %v", seen)
 		}
-		if ctx.Err() != nil {
+		if seen[videoClock] && seen[audioClock] {
 			break
 		}
+	}
+	if a, b := <-streams, <-streams; a != "gbrcc" || b != a {
+		t.Errorf("streams %q and %q, want one", a, b)
 	}
 	if asked.Load() == 0 {
 		t.Error("no key frame was asked for")

@@ -90,7 +90,7 @@ type Builder struct {
 	// MinQuantizer and MaxQuantizer bound the quantizer, 0..63; 2 and 56, as in
 	// libwebrtc: vp8 SetDefaultSettings.
 	MinQuantizer, MaxQuantizer int
-	// IntraPercent is the size of a key frame in percent of the others; 300.
+	// IntraPercent is the size of a key frame in percent of the others; 150.
 	IntraPercent int
 }
 
@@ -171,7 +171,7 @@ func (e *Encoder) open(width, height int) error {
 	g.rc_resize_allowed = 0
 	// Key frames are asked for.
 	g.kf_mode = C.VPX_KF_DISABLED
-	e.rc = rateControl{minQ: int(g.rc_min_quantizer), maxQ: int(g.rc_max_quantizer), keyPercent: or(e.b.IntraPercent, 300)}
+	e.rc = rateControl{minQ: int(g.rc_min_quantizer), maxQ: int(g.rc_max_quantizer), keyPercent: or(e.b.IntraPercent, 150)}
 	if err := result("open", C.vp8_open(c)); err != nil {
 		C.vp8_close(c)
 

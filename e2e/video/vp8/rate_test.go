@@ -5,6 +5,7 @@ package vp8
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -109,4 +110,80 @@ func TestRateControlResized(t *testing.T) {
 	want, _ := r.want(3000, true)
 	q := r.quantizer(want, true)
 	within(t, "key frame of the new size", float64(m.size(q, true))/want, 0.9, 1.1, "of its share")
+}
+
+// A picture that stands still for a frame is cheap, and the next one is not: that
+// one must not get the finer quantizer of a cheap video.
+func TestRateControlIsNotFooledByAStandstill(t *testing.T) {
+	for _, cheap := range []float64{0.5, 0.2} {
+		m := codecModel{60_000, 0.085, 0.02, rand.New(rand.NewPCG(1, 1))}
+		r := control()
+		r.resized(640 * 360)
+		drive(r, m, 60, 5000, true)
+		worst := 0.0
+		for range 20 {
+			still := m
+			still.bytes *= cheap
+			drive(r, still, 1, 5000, false)
+			got := drive(r, m, 29, 5000, false)
+			worst = max(worst, float64(slices.Max(got))/5000)
+			within(t, "rate", (mean(got)*29+cheap*5000)/30/5000, 0.93, 1.05, "of the target")
+		}
+		within(t, "largest frame", worst, 1, 1.45, "of the mean")
+	}
+}
+
+// A key frame has to be coarse for its share. What follows it refines the picture
+// step by step: a fine frame after a coarse one has all to do that the coarse one
+// did not.
+func TestRateControlRefinesAfterAKeyFrame(t *testing.T) {
+	r := &rateControl{minQ: 2, maxQ: 56, keyPercent: 150}
+	r.resized(640 * 360)
+	reference := 0
+	size := func(q int, key bool) int {
+		v := 60_000 * math.Exp(-0.085*float64(q))
+		switch {
+		case key:
+			v *= 6
+		case q < reference:
+			v *= 1 + 0.15*float64(reference-q)
+		}
+		reference = q
+
+		return int(v)
+	}
+	const bytes = 5000
+	key, largest, worst, sum := true, 0.0, 0.0, 0
+	for n := range 300 {
+		want, ok := r.want(bytes, key)
+		if !ok {
+			t.Fatal("left out")
+		}
+		q := r.quantizer(want, key)
+		got := size(q, key)
+		r.encoded(got, q, key, bytes)
+		switch {
+		case n < 60: // the video is not known yet
+		case key:
+			largest, sum = max(largest, float64(got)/bytes), sum+got
+		default:
+			worst, sum = max(worst, float64(got)/bytes), sum+got
+		}
+		key = (n+1)%60 == 0
+	}
+	within(t, "largest key frame", largest, 1.3, 1.9, "of the mean")
+	within(t, "largest of the others", worst, 1, 1.4, "of the mean")
+	within(t, "rate", float64(sum)/240/bytes, 0.95, 1.05, "of the target")
+}
+
+// The steps rise, and a step leads back to its quantizer.
+func TestSteps(t *testing.T) {
+	for q := range acSteps {
+		if got := nearest(step(q)); got != q || q > 0 && acSteps[q] <= acSteps[q-1] {
+			t.Errorf("quantizer %d: step %v, back to %d", q, acSteps[q], got)
+		}
+	}
+	if nearest(math.Inf(-1)) != 0 || nearest(math.Inf(1)) != 63 {
+		t.Error("not bounded")
+	}
 }

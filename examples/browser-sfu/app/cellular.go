@@ -88,7 +88,7 @@ func (c *cellular) uplink(endpoint, token string, log *slog.Logger) (*gateway.Up
 func (c *cellular) way(o options, log *slog.Logger) Way {
 	w := Way{Room: o.room, Logger: log, Telemetry: c.client.Run}
 	if c.link != nil {
-		w.Cell = c.link.Uplink
+		w.Up, w.Down = c.link.Uplink, c.link.Downlink
 	}
 
 	return w

@@ -17,73 +17,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pion/ice/v4"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/gateway"
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfu"
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 	"github.com/gbrcc/gbrcc/gbr"
 )
-
-// peer is a connection on loopback.
-func peer(t *testing.T) *webrtc.PeerConnection {
-	t.Helper()
-	var e webrtc.SettingEngine
-	e.SetIncludeLoopbackCandidate(true)
-	e.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
-	e.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
-	e.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
-	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(e)).NewPeerConnection(webrtc.Configuration{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pc.GracefulClose() })
-
-	return pc
-}
-
-// join posts an offer; it tries again while there is nothing to view.
-func join(t *testing.T, pc *webrtc.PeerConnection, endpoint, token string) {
-	t.Helper()
-	offer, err := pc.CreateOffer(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gathered := webrtc.GatheringCompletePromise(pc)
-	if err := pc.SetLocalDescription(offer); err != nil {
-		t.Fatal(err)
-	}
-	<-gathered
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(pc.LocalDescription().SDP))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/sdp")
-		r.Header.Set("Authorization", "Bearer "+token)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if resp.StatusCode == http.StatusCreated {
-			if err := pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(b)}); err != nil {
-				t.Fatal(err)
-			}
-
-			return
-		}
-		if resp.StatusCode != http.StatusNotFound || time.Now().After(end) {
-			t.Fatalf("%s: %s %s", endpoint, resp.Status, b)
-		}
-	}
-}
 
 // lens is a publisher without a browser: VP8 frames of one packet.
 type lens struct{ keys, remb atomic.Int64 }
@@ -91,32 +33,16 @@ type lens struct{ keys, remb atomic.Int64 }
 func film(t *testing.T, endpoint, token string) *lens {
 	t.Helper()
 	l := &lens{}
-	camera := peer(t)
-	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := camera.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			packets, _, err := tr.Sender().ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				switch p := p.(type) {
-				case *rtcp.PictureLossIndication:
-					l.keys.Add(1)
-				case *rtcp.ReceiverEstimatedMaximumBitrate:
-					l.remb.Store(int64(p.Bitrate))
-				}
-			}
+	camera := sfutest.Peer(t, nil)
+	track := sfutest.Camera(t, camera, func(p rtcp.Packet) {
+		switch p := p.(type) {
+		case *rtcp.PictureLossIndication:
+			l.keys.Add(1)
+		case *rtcp.ReceiverEstimatedMaximumBitrate:
+			l.remb.Store(int64(p.Bitrate))
 		}
-	}()
-	join(t, camera, endpoint, token)
+	})
+	sfutest.Join(t, camera, endpoint, token)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-done })
@@ -142,7 +68,7 @@ func film(t *testing.T, endpoint, token string) *lens {
 func watchAt(t *testing.T, endpoint string) *atomic.Int64 {
 	t.Helper()
 	got := &atomic.Int64{}
-	screen := peer(t)
+	screen := sfutest.Peer(t, nil)
 	if _, err := screen.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +80,7 @@ func watchAt(t *testing.T, endpoint string) *atomic.Int64 {
 			got.Add(1)
 		}
 	})
-	join(t, screen, endpoint, "")
+	sfutest.Join(t, screen, endpoint, "")
 
 	return got
 }

@@ -36,9 +36,9 @@ type Way struct {
 	Room string
 	// Telemetry is what the modem says.
 	Telemetry interceptor.TelemetrySource
-	// Cell wraps a socket whose datagrams are to take the emulated uplink; nil:
-	// the network is a real one.
-	Cell func(net.PacketConn) net.PacketConn
+	// Up wraps a socket whose datagrams are to take the emulated uplink, Down one whose
+	// datagrams come back to the phone; nil: the network is a real one.
+	Up, Down func(net.PacketConn) net.PacketConn
 	// Logger gets what happens.
 	Logger *slog.Logger
 }
@@ -46,8 +46,10 @@ type Way struct {
 // There is an SFU that was found.
 type There struct {
 	Uplink Uplink
-	// Page is the viewers', with what it loads, as served below /far/.
-	Page http.Handler
+	// Files are what the viewers' page loads and asks, as served below /far/, Scripts
+	// those that it runs after pages/common.js and pages/playback.js.
+	Files   http.Handler
+	Scripts []string
 	// Connect are the other origins that the page speaks to.
 	Connect []string
 }
@@ -60,7 +62,9 @@ type Uplink interface {
 	Close() error
 }
 
-func (t *There) content() content { return content{connect: strings.Join(t.Connect, " "), far: t.Page} }
+func (t *There) content() content {
+	return content{connect: strings.Join(t.Connect, " "), far: t.Files, scripts: t.Scripts}
+}
 
 // errShown ends the program without another word.
 var errShown = errors.New("the other program has said why")

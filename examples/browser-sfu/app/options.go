@@ -7,15 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/examples/command"
 	"github.com/gbrcc/gbrcc/modemlink"
 )
 
@@ -66,6 +65,7 @@ type options struct {
 	sfuToken string
 	modem    string // off, sim or a pairing URL
 	trace    cell.Trace
+	note     string // about the trace
 	token    string // empty: a new one
 	verbose  bool
 }
@@ -126,7 +126,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err := o.checkUplink(trace, sfuTokenFile != ""); err != nil {
 		return o, err
 	}
-	if err := o.checkJSON(); err != nil {
+	if err := command.CheckOutput(o.json); err != nil {
 		return o, fmt.Errorf("-json: %w", err)
 	}
 
@@ -140,7 +140,7 @@ func readToken(file string) (string, error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return "", plain(err)
+		return "", command.Plain(err)
 	}
 	token := strings.TrimSpace(string(b))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
@@ -188,54 +188,13 @@ func (o *options) checkUplink(trace string, withToken bool) error {
 
 		return nil
 	}
-	file, leg := cell.SplitLeg(trace)
-	data, err := os.ReadFile(file)
-	if err == nil {
-		o.trace, err = cell.ParseTraceLeg(filepath.Base(trace), data, leg)
+	var err error
+	if o.trace, o.note, err = command.ReadTrace(trace); err != nil {
+		return fmt.Errorf("-trace %s: %w", trace, err)
 	}
-	if err == nil {
-		_, err = cell.New(cell.Config{Start: time.Now(), Capacity: o.trace}) // knows what a cell can carry
-	}
-	if err != nil {
-		return fmt.Errorf("-trace %s: %w", trace, plain(err))
+	if o.note != "" {
+		o.note = "-trace " + trace + ": " + o.note
 	}
 
 	return nil
-}
-
-// checkJSON makes sure that the result can be written.
-func (o *options) checkJSON() error {
-	if o.json == "" {
-		return nil
-	}
-	// Not a folder; and the rename must not replace a link such as /dev/stdout.
-	if st, err := os.Lstat(o.json); err == nil && !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a plain file", o.json)
-	}
-	probe, err := tempBeside(o.json)
-	if err != nil {
-		return err
-	}
-
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
-}
-
-// tempBeside makes a file in the folder of path, to become path by a rename.
-func tempBeside(path string) (*os.File, error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".browser-sfu-*.json")
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a file in %s: %w", dir, plain(err))
-	}
-
-	return f, nil
-}
-
-// plain leaves out of a file's error what its user did not type.
-func plain(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-
-	return err
 }

@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,11 +13,11 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfu"
+	"github.com/gbrcc/gbrcc/examples/command"
 )
 
 // result is the JSON file.
@@ -51,6 +50,9 @@ func Run(ctx context.Context, module *Module, args []string, stdout, stderr io.W
 	if o.sfu == livekit && module == nil {
 		return runModule(ctx, livekit, args, stdout, stderr)
 	}
+	if o.note != "" {
+		fmt.Fprintln(stderr, "browser-sfu:", o.note)
+	}
 	log := slog.New(slog.DiscardHandler)
 	if o.verbose {
 		log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -79,7 +81,10 @@ func Run(ctx context.Context, module *Module, args []string, stdout, stderr io.W
 	case err = <-w.far.serving:
 	}
 	if err == nil && o.json != "" {
-		err = writeJSON(o.json, result{time.Since(start).Round(time.Millisecond).Seconds(), w.far.server.Stats()})
+		err = command.WriteJSON(o.json, result{time.Since(start).Round(time.Millisecond).Seconds(), w.far.server.Stats()})
+		if err != nil {
+			err = fmt.Errorf("-json: %w", err)
+		}
 	}
 
 	return err
@@ -92,41 +97,4 @@ func closed(err error) error {
 	}
 
 	return err
-}
-
-// baseURL is where a browser on this machine finds the server.
-func baseURL(addr net.Addr) string {
-	host := addr.String()
-	if a, ok := addr.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
-		host = net.JoinHostPort("localhost", strconv.Itoa(a.Port))
-	}
-
-	return "http://" + host + "/"
-}
-
-// writeJSON leaves no partial file behind.
-func writeJSON(path string, r result) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("-json: %w", err)
-	}
-	tmp, err := tempBeside(path)
-	if err != nil {
-		return fmt.Errorf("-json: %w", err)
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Chmod(tmp.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-
-		return fmt.Errorf("-json: %w", err)
-	}
-
-	return nil
 }

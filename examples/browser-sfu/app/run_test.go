@@ -13,39 +13,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// terminal is looked at while something is printed on it.
-type terminal struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *terminal) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.text.Write(b)
-}
-
-func (s *terminal) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.text.String()
-}
-
 // running is the program in the background.
 type running struct {
 	publish, view string
-	out           terminal
+	out           sfutest.Terminal
 	cancel        context.CancelFunc
 	done          chan error
 }
@@ -185,6 +166,21 @@ func TestTokenFile(t *testing.T) {
 	}
 	if err := r.end(t); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is left out of a trace is said, as examples/call does.
+func TestTraceWithoutLimit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "open.csv")
+	if err := os.WriteFile(file, []byte("t_ms,ul_kbps\n0,2000\n1000,8000000\n2000,2000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told sfutest.Terminal
+	if err := Run(t.Context(), nil, []string{"-trace", file, "-duration", "10ms"}, io.Discard, &told); err != nil {
+		t.Fatal(err)
+	}
+	if want := "browser-sfu: -trace " + file + ": 1 steps above 1 Gbit/s mean no limit and are left out\n"; told.String() != want {
+		t.Errorf("told %q, want %q", &told, want)
 	}
 }
 

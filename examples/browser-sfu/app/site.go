@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfu"
+	"github.com/gbrcc/gbrcc/examples/command"
 )
 
 // site is a server of pages and endpoints, with its media on the UDP port of the
@@ -35,7 +36,7 @@ func newSite(ctx context.Context, addr string, cfg sfu.Config, wrap func(net.Pac
 	if err != nil {
 		return nil, errors.Join(err, ln.Close(), media.Close())
 	}
-	s := &site{base: baseURL(ln.Addr()), server: server, media: media, serving: make(chan error, 1)}
+	s := &site{base: command.URL(ln.Addr()), server: server, media: media, serving: make(chan error, 1)}
 	s.web = &http.Server{
 		Handler:           handler(server.Handler(), show),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: time.Minute,

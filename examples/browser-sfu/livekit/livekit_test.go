@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/examples/browser-sfu/app"
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 )
 
 // running is the program in the background.
@@ -37,14 +38,14 @@ func start(t *testing.T, url string, args ...string) *running {
 	t.Setenv("LIVEKIT_API_KEY", testKey)
 	t.Setenv("LIVEKIT_API_SECRET", testSecret)
 	ctx, cancel := context.WithCancel(context.Background())
-	out, done := &output{}, make(chan error, 1)
+	out, done := &sfutest.Terminal{}, make(chan error, 1)
 	args = append([]string{"-sfu", "livekit"}, args...)
 	go func() { done <- app.Run(ctx, &app.Module{Join: join}, args, out, out) }()
 
 	return await(t, out, cancel, done)
 }
 
-func await(t *testing.T, out *output, cancel func(), done chan error) *running {
+func await(t *testing.T, out *sfutest.Terminal, cancel func(), done chan error) *running {
 	t.Helper()
 	r := &running{end: func() error {
 		cancel()
@@ -159,7 +160,7 @@ func TestWHIP(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	out, done := &output{}, make(chan error, 1)
+	out, done := &sfutest.Terminal{}, make(chan error, 1)
 	// Media is not to leave by loopback: the server is not there.
 	args := []string{"-sfu", s.http() + "/whip/v1", "-sfu-token-file", file, "-v"}
 	go func() { done <- app.Run(ctx, nil, args, out, out) }()
@@ -191,11 +192,11 @@ func TestTakesOver(t *testing.T) {
 	program := need(t, "GBRCC_BROWSER_SFU")
 	root := need(t, "GBRCC_ROOT")
 	dir := t.TempDir()
-	run := func(args ...string) (*exec.Cmd, *output) {
+	run := func(args ...string) (*exec.Cmd, *sfutest.Terminal) {
 		c := exec.Command(program, append([]string{"-sfu", "livekit"}, args...)...)
 		c.Dir = root
 		c.Env = append(os.Environ(), "LIVEKIT_URL="+address, "LIVEKIT_API_KEY="+testKey, "LIVEKIT_API_SECRET="+testSecret)
-		out := &output{}
+		out := &sfutest.Terminal{}
 		c.Stdout, c.Stderr = out, out
 
 		return c, out

@@ -20,7 +20,7 @@
 // machine must be reachable by the address of some other interface.
 //
 //	main.go    finds the server      publish.go  the uplink to it
-//	cell.go    the emulated uplink   viewer.go   the viewers' page and tokens
+//	cell.go    the emulated uplink   viewer.go   what the viewers' page needs
 package main
 
 import (
@@ -126,5 +126,5 @@ func join(w app.Way) (*app.There, error) {
 		return nil, err
 	}
 
-	return &app.There{Uplink: u, Page: viewerPage(s), Connect: s.origins()}, nil
+	return &app.There{Uplink: u, Files: viewerFiles(s), Scripts: []string{"livekit-client.umd.js", "livekit.js"}, Connect: s.origins()}, nil
 }

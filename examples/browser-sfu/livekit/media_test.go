@@ -6,22 +6,19 @@ package main
 
 import (
 	"context"
-	"io"
-	"net"
-	"net/http"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/pion/ice/v4"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/livekit/protocol/auth"
 	lksdk "github.com/livekit/server-sdk-go/v2"
+
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 )
 
 // camera publishes VP8 by WHIP as a page does: frames of the size that it is told
@@ -35,39 +32,14 @@ const startBps = 500_000
 
 func newCamera(t *testing.T, endpoint, token string) *camera {
 	t.Helper()
-	var e webrtc.SettingEngine
-	e.SetIncludeLoopbackCandidate(true)
-	e.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
-	e.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
-	e.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
-	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(e)).NewPeerConnection(webrtc.Configuration{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pc.GracefulClose() })
+	pc := sfutest.Peer(t, nil)
 	c := &camera{}
 	c.bps.Store(startBps)
-	track, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := pc.AddTransceiverFromTrack(track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			packets, _, err := tr.Sender().ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				if _, ok := p.(*rtcp.PictureLossIndication); ok {
-					c.keys.Add(1)
-				}
-			}
+	track := sfutest.Camera(t, pc, func(p rtcp.Packet) {
+		if _, ok := p.(*rtcp.PictureLossIndication); ok {
+			c.keys.Add(1)
 		}
-	}()
+	})
 	rate, err := pc.CreateDataChannel("rate", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -77,33 +49,7 @@ func newCamera(t *testing.T, endpoint, token string) *camera {
 			c.bps.Store(int64(bps))
 		}
 	})
-	offer, err := pc.CreateOffer(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gathered := webrtc.GatheringCompletePromise(pc)
-	if err := pc.SetLocalDescription(offer); err != nil {
-		t.Fatal(err)
-	}
-	<-gathered
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(pc.LocalDescription().SDP))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/sdp")
-	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close()
-	if err != nil || resp.StatusCode != http.StatusCreated {
-		t.Fatalf("%s: %s %s %v", endpoint, resp.Status, b, err)
-	}
-	if err := pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(b)}); err != nil {
-		t.Fatal(err)
-	}
+	sfutest.Join(t, pc, endpoint, token)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-done })

@@ -54,8 +54,8 @@ func newUplink(s server, w app.Way) (*uplink, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.Cell != nil {
-		u.chain = append(u.chain, newCell(w.Cell))
+	if w.Up != nil {
+		u.chain = append(u.chain, newCell(w.Up, w.Down))
 	}
 	u.chain = append(u.chain, u.factory, numbers)
 

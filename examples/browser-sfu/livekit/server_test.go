@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 )
 
 // What the tests need, from .ci/livekit: the server, and a network of our own with
@@ -34,30 +35,10 @@ const (
 	testSecret = "a secret of 32 characters or more"
 )
 
-// output keeps what a process says for when a test fails.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	return o.text.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	return o.text.String()
-}
-
 // process starts something that lives until kill or the end of the test.
 func process(t *testing.T, name string, args ...string) (kill func()) {
 	t.Helper()
-	var out output
+	var out sfutest.Terminal
 	c := exec.Command(name, args...)
 	c.Stdout, c.Stderr = &out, &out
 	if err := c.Start(); err != nil {

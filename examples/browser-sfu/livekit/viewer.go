@@ -20,10 +20,10 @@ var page embed.FS
 // who has joined.
 const tokenLife = 10 * time.Minute
 
-// viewerPage serves the page and, at /token, what lets it into the room to look
-// on and nothing else. Every viewer gets a name of its own: LiveKit sends away
+// viewerFiles serves the scripts of the viewers' page and, at /token, what lets it into
+// the room to look on and nothing else. Every viewer gets a name of its own: LiveKit sends away
 // who has the name of a newcomer.
-func viewerPage(s server) http.Handler {
+func viewerFiles(s server) http.Handler {
 	files, err := fs.Sub(page, "page")
 	if err != nil {
 		files = page // only for an invalid name, which that is not

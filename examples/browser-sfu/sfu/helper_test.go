@@ -5,7 +5,6 @@ package sfu
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -14,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pion/ice/v4"
-	pion "github.com/pion/interceptor"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 	"go.uber.org/goleak"
+
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 )
 
 const token = "let-me-in"
@@ -77,53 +76,21 @@ func (c *cable) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// peer is a connection of the other side, on loopback.
+// peer is a connection of the other side, on a cable or not.
 func peer(t *testing.T, on ...*cable) *webrtc.PeerConnection {
 	t.Helper()
-	var e webrtc.SettingEngine
-	for _, c := range on {
-		var err error
-		if c.PacketConn, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
-			t.Fatal(err)
+
+	return sfutest.Peer(t, func(e *webrtc.SettingEngine) {
+		for _, c := range on {
+			var err error
+			if c.PacketConn, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
+				t.Fatal(err)
+			}
+			mux := webrtc.NewICEUDPMux(nil, c)
+			e.SetICEUDPMux(mux)
+			t.Cleanup(func() { _ = mux.Close(); _ = c.Close() })
 		}
-		mux := webrtc.NewICEUDPMux(nil, c)
-		e.SetICEUDPMux(mux)
-		t.Cleanup(func() { _ = mux.Close(); _ = c.Close() })
-	}
-	e.SetIncludeLoopbackCandidate(true)
-	e.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
-	e.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
-	e.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
-	m, r := &webrtc.MediaEngine{}, &pion.Registry{}
-	err := errors.Join(
-		m.RegisterDefaultCodecs(), webrtc.ConfigureTWCCHeaderExtensionSender(m, r), webrtc.RegisterDefaultInterceptors(m, r))
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := webrtc.NewAPI(webrtc.WithSettingEngine(e), webrtc.WithMediaEngine(m), webrtc.WithInterceptorRegistry(r))
-	pc, err := api.NewPeerConnection(webrtc.Configuration{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pc.GracefulClose() })
-
-	return pc
-}
-
-// offerOf is a complete offer.
-func offerOf(t *testing.T, pc *webrtc.PeerConnection) string {
-	t.Helper()
-	o, err := pc.CreateOffer(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gathered := webrtc.GatheringCompletePromise(pc)
-	if err := pc.SetLocalDescription(o); err != nil {
-		t.Fatal(err)
-	}
-	<-gathered
-
-	return pc.LocalDescription().SDP
+	})
 }
 
 // answer is what came back from a request.
@@ -157,21 +124,13 @@ func ask(ctx context.Context, method, url, contentType, body string, header ...s
 	return answer{resp.StatusCode, resp.Header, string(b)}, err
 }
 
-// join negotiates a peer with an endpoint and returns its session's URL.
-func join(t *testing.T, pc *webrtc.PeerConnection, url, endpoint string) (string, answer) {
+// join negotiates a peer with an endpoint and returns its session's URL, and the
+// header of the answer.
+func join(t *testing.T, pc *webrtc.PeerConnection, url, endpoint string) (string, http.Header) {
 	t.Helper()
-	a, err := ask(t.Context(), http.MethodPost, url+endpoint, typeSDP, offerOf(t, pc), "Authorization", "Bearer "+token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.status != http.StatusCreated {
-		t.Fatalf("%s: %d %s", endpoint, a.status, a.body)
-	}
-	if err := pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: a.body}); err != nil {
-		t.Fatal(err)
-	}
+	h := sfutest.Join(t, pc, url+endpoint, token)
 
-	return url + a.header.Get("Location"), a
+	return url + h.Get("Location"), h
 }
 
 // camera publishes VP8 frames, of one packet if not said otherwise: a key frame
@@ -193,31 +152,14 @@ func newCamera(t *testing.T, url string, packets ...int) *camera {
 	if len(packets) > 0 {
 		c.packets = packets[0]
 	}
-	var err error
-	c.track, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90_000}, "video", "cam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := c.pc.AddTransceiverFromTrack(c.track, webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			packets, _, err := tr.Sender().ReadRTCP()
-			if err != nil {
-				return
-			}
-			for _, p := range packets {
-				switch p.(type) {
-				case *rtcp.PictureLossIndication:
-					c.plis.Add(1)
-				case *rtcp.TransportLayerCC:
-					c.twcc.Add(1)
-				}
-			}
+	c.track = sfutest.Camera(t, c.pc, func(p rtcp.Packet) {
+		switch p.(type) {
+		case *rtcp.PictureLossIndication:
+			c.plis.Add(1)
+		case *rtcp.TransportLayerCC:
+			c.twcc.Add(1)
 		}
-	}()
+	})
 	c.session, _ = join(t, c.pc, url, "/whip")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -308,9 +250,9 @@ func newScreen(t *testing.T, url string, on ...*cable) *screen {
 			v.frames.Add(1)
 		}
 	})
-	var a answer
-	v.session, a = join(t, v.pc, url, "/whep")
-	v.etag = a.header.Get("ETag")
+	var h http.Header
+	v.session, h = join(t, v.pc, url, "/whep")
+	v.etag = h.Get("ETag")
 
 	return v
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/pion/webrtc/v4"
+
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 )
 
 // sending and receiving are offers of a medium.
@@ -23,7 +25,7 @@ func sending(t *testing.T) string {
 		t.Fatal(err)
 	}
 
-	return offerOf(t, pc)
+	return sfutest.Offer(t, pc)
 }
 
 func receiving(t *testing.T) string {
@@ -33,7 +35,7 @@ func receiving(t *testing.T) string {
 		t.Fatal(err)
 	}
 
-	return offerOf(t, pc)
+	return sfutest.Offer(t, pc)
 }
 
 func TestErrors(t *testing.T) {

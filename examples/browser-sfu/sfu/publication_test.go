@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/pion/webrtc/v4"
+
+	"github.com/gbrcc/gbrcc/examples/browser-sfu/sfutest"
 )
 
 func TestStartBitrate(t *testing.T) {
@@ -40,7 +42,7 @@ func TestStartBitrateOfAPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := ask(t.Context(), http.MethodPost, url+"/whip", typeSDP, offerOf(t, pc), "Authorization", "Bearer "+token)
+		a, err := ask(t.Context(), http.MethodPost, url+"/whip", typeSDP, sfutest.Offer(t, pc), "Authorization", "Bearer "+token)
 		if err != nil || a.status != http.StatusCreated {
 			t.Fatalf("%v %v", a, err)
 		}
