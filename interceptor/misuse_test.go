@@ -99,11 +99,11 @@ func TestWrongOuter(t *testing.T) {
 // Two Estimators in one chain pace and number everything twice: it is said.
 func TestTwoEstimatorsOfAPeerConnection(t *testing.T) {
 	var book *logBook
-	log := func(c *config) error {
+	log := Option(func(c *config) error {
 		c.loggers = book
 
 		return nil
-	}
+	})
 	factory := func() *PeerFactory {
 		f, err := NewInterceptor(log)
 		if err != nil {
