@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The integration in the README is the example that compiles and runs.
+// The integration in the README is the example that compiles and runs, imports and
+// all.
 func TestReadmeExample(t *testing.T) {
 	read := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(root, name))
@@ -19,15 +20,15 @@ func TestReadmeExample(t *testing.T) {
 
 		return string(data)
 	}
-	parts := strings.Split(read("interceptor/example_test.go"), "\t// README\n")
-	if len(parts) != 3 {
-		t.Fatalf("%d marks in the example, want 2", len(parts)-1)
+	_, want, ok := strings.Cut(read("interceptor/readme_test.go"), "package interceptor_test\n\n")
+	if !ok {
+		t.Fatal("no package clause in the example")
 	}
-	want := strings.TrimSpace(strings.ReplaceAll("\n"+parts[1], "\n\t", "\n"))
+	want = strings.TrimSpace(want)
 	_, block, ok := strings.Cut(read("README.md"), "```go\n")
-	block, _, ok2 := strings.Cut(block, "```")
-	if !ok || !ok2 {
-		t.Fatal("no Go block in README.md")
+	block, rest, ok2 := strings.Cut(block, "```")
+	if !ok || !ok2 || strings.Contains(rest, "```go\n") {
+		t.Fatal("README.md has no Go block, or one that is not compiled")
 	}
 	if got := strings.TrimSpace(block); got != want {
 		t.Errorf("README.md shows\n%s\n\nthe example is\n%s", got, want)

@@ -310,7 +310,7 @@ func (c Config) check() error {
 		}
 	}
 	if c.Algorithm > PublishedBulk {
-		return fmt.Errorf("%w: unknown %v", ErrConfig, c.Algorithm)
+		return fmt.Errorf("%w: unknown %v, see Algorithms", ErrConfig, c.Algorithm)
 	}
 
 	return nil

@@ -22,6 +22,10 @@ const (
 	silenceEnds = 25 * time.Millisecond
 	// leastShare is the least of the radio's rate that is thought to be ours.
 	leastShare = 0.4
+	// interrupted is how long nothing is told, although something waits in the phone,
+	// when the link was interrupted; caughtUp is how long after that what is late was
+	// late by that.
+	interrupted, caughtUp = 50 * time.Millisecond, 500 * time.Millisecond
 	// brief is how long we may have steered for the rate before to be as good.
 	brief = 2 * time.Second
 	// clockFound is how long it may take to find out that the clock is wrong.
@@ -44,6 +48,8 @@ type grantLaw struct {
 	smoother  *qoe.Smoother
 	samples   gainLaw   // for telemetry that has no grants of TTIs
 	batchAt   time.Time // of the newest batch, an empty one too
+	catchesUp bool      // after an interruption of the link
+	backAt    time.Time // when that had ended
 	grantsAt  time.Time // newest batch with grants
 	samplesAt time.Time // newest sample of such a one that has none
 	epoch     time.Time
@@ -222,6 +228,9 @@ func (l *grantLaw) trusted() bool {
 }
 
 func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
+	if !l.batchAt.IsZero() && now.Sub(l.batchAt) > interrupted && l.twin.waitsSince(l.us(l.batchAt)) {
+		l.interrupted(now)
+	}
 	l.batchAt = now
 	if len(t.Grants) > 0 {
 		l.grantsAt = now
@@ -249,7 +258,10 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 
 		return
 	}
-	if at, ok := newestStamp(t); ok && l.twin.clock.heard(l.us(now), l.us(at)) {
+	at, ok := newestStamp(t)
+	l.catchesUp = l.catchesUp && ok && now.Sub(l.backAt) < caughtUp &&
+		l.us(now)+l.twin.clock.least*1000-l.us(at) > interrupted.Microseconds()
+	if ok && !l.catchesUp && l.twin.clock.heard(l.us(now), l.us(at)) {
 		l.restart(now)
 	}
 	us := l.us(now) + l.twin.clock.least*1000 // of the freshest that there can be
@@ -316,6 +328,14 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	l.release(now)
 }
 
+// interrupted is after a while of which nothing was told, or is only told now. What
+// was granted in it may be missing, so nothing is made of the difference between the
+// reports before and after it; and what comes late now says nothing of another clock.
+func (l *grantLaw) interrupted(now time.Time) {
+	l.twin.clock.any = false
+	l.catchesUp, l.backAt = true, now
+}
+
 // news notes how late the grants and reports of a batch come, at us, and what of it
 // was not known.
 func (l *grantLaw) news(now time.Time, us int64) {
@@ -331,10 +351,10 @@ func (l *grantLaw) news(now time.Time, us int64) {
 		l.twin.from = l.twin.tail // when those before left nobody knows
 		l.grantAge, l.reportAge = ageFilter{}, ageFilter{}
 	}
-	if len(l.grants) > 0 && l.grants[0].at > again {
+	if len(l.grants) > 0 && l.grants[0].at > again && !l.catchesUp {
 		l.grantAge.add(now, us-l.grants[0].at)
 	}
-	if len(l.reports) > 0 && l.reports[0].at > again {
+	if len(l.reports) > 0 && l.reports[0].at > again && !l.catchesUp {
 		l.reportAge.add(now, us-l.reports[0].at)
 	}
 }

@@ -465,5 +465,11 @@ func (t *twin) waiting() int64 {
 	return int64(uint32(t.total) - t.packet(t.live.next).before)
 }
 
+// waitsSince tells whether something that was sent before a time, on the sender's
+// clock, has not left as far as is known.
+func (t *twin) waitsSince(at int64) bool {
+	return t.live.head < t.tail && t.packet(t.live.head).sentAt < at
+}
+
 // micros converts a time to the twin's scale.
 func micros(epoch, at time.Time) int64 { return at.Sub(epoch).Microseconds() }

@@ -12,7 +12,7 @@ import (
 // wraps [ErrConfig]; then nothing has changed.
 func (c *Controller) SetBounds(now time.Time, minBps, maxBps int) error {
 	if minBps <= 0 || maxBps < minBps || maxBps > maxConfigBps {
-		return fmt.Errorf("%w: bounds %d..%d bit/s", ErrConfig, minBps, maxBps)
+		return fmt.Errorf("%w: bounds %d..%d bit/s are not ascending within 1..%d", ErrConfig, minBps, maxBps, maxConfigBps)
 	}
 	now = c.advance(now)
 	if minBps == c.cfg.MinBps && maxBps == c.cfg.MaxBps {

@@ -113,7 +113,7 @@ func (c Config) Validate() error {
 
 	switch {
 	case c.MinBps <= 0 || c.MaxBps > maxConfigBps || c.MinBps > c.MaxBps:
-		return fmt.Errorf("%w: bounds %d..%d bit/s", ErrConfig, c.MinBps, c.MaxBps)
+		return fmt.Errorf("%w: bounds %d..%d bit/s are not ascending within 1..%d", ErrConfig, c.MinBps, c.MaxBps, maxConfigBps)
 	case c.StartBps < c.MinBps || c.StartBps > c.MaxBps:
 		return fmt.Errorf("%w: StartBps %d outside %d..%d", ErrConfig, c.StartBps, c.MinBps, c.MaxBps)
 	case !within(c.Backoff, 0.01, 0.99):

@@ -7,18 +7,17 @@
 //
 // # Quick start
 //
-//	media, registry := &webrtc.MediaEngine{}, &pion.Registry{}
-//	// media.RegisterDefaultCodecs() ...
+// The example of this package is a whole set-up. What it has beyond that of any Pion
+// application, whose own package interceptor is called pion here:
+//
 //	factory, err := interceptor.NewInterceptor(
-//		interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000),
-//		interceptor.WithTelemetrySource(link.Run))                // what the modem says
-//	registry.Add(factory)                                         // first
+//		interceptor.WithTelemetrySource(link.Run)) // a modemlink.Client; optional
+//	registry.Add(factory)                              // first
 //	err = webrtc.ConfigureTWCCHeaderExtensionSender(media, registry) // second
 //	err = webrtc.RegisterDefaultInterceptors(media, registry)        // then the rest
-//	settings.BufferFactory = factory.BufferFactory                // see there
-//	pc, err := webrtc.NewAPI(...).NewPeerConnection(...)
+//	settings.BufferFactory = factory.BufferFactory     // see there
 //	est, ok := factory.ForPeerConnection(pc)
-//	est.OnTargetBitrateChange(encoder.SetBitRate)
+//	est.OnTargetBitrateChange(encoder.SetBitRate)      // bit/s
 //
 // and, for every sender, a loop on RTPSender.Read: Pion hands RTCP to the
 // interceptors only while the application reads it. The estimator says so in

@@ -98,7 +98,9 @@ type Estimator struct {
 	left, notifierDone, flusherDone chan struct{} // left: the Scheduler
 }
 
-// NewEstimator returns a running Estimator.
+// NewEstimator returns a running Estimator, which has to be closed. The error wraps
+// [ErrOption], [gbr.ErrConfig] or what the end-to-end loop or the pacer said; then
+// nothing runs.
 func NewEstimator(opts ...Option) (*Estimator, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
@@ -167,7 +169,9 @@ func NewEstimator(opts ...Option) (*Estimator, error) {
 }
 
 // AddStream implements cc.BandwidthEstimator: it returns the writer that queues
-// the packets of a stream, of its RTX stream and of its FEC stream for next.
+// the packets of a stream, of its RTX stream and of its FEC stream for next. The
+// writer is safe for concurrent use and copies what it is given. A stream that no
+// feedback will report on is said in the log, once.
 func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.RTPWriter {
 	s := newStream(e, info, next)
 	e.mu.Lock()
@@ -198,6 +202,9 @@ func (e *Estimator) AddStream(info *pion.StreamInfo, next pion.RTPWriter) pion.R
 		})
 	}
 	e.mu.Unlock()
+	if inner, ok := next.(*stream); ok && inner.e != e {
+		e.log.Warn("another Estimator is next to the network already, and packets pass both: add one factory to the registry")
+	}
 	if warn {
 		e.log.Warnf("stream %d (%s) has no congestion feedback, its packets are paced but not measured: call "+
 			"webrtc.ConfigureTWCCHeaderExtensionSender before making the PeerConnection, and let the "+
@@ -272,7 +279,8 @@ func (e *Estimator) WriteRTCP(pkts []rtcp.Packet, _ pion.Attributes) error {
 }
 
 // PushTelemetry takes in what the modem says. It returns at once and is meant to
-// be the sink of a link's client; t is not kept.
+// be the sink of a link's client; t is not kept. An Estimator with a source or on an
+// [Uplink] gets it from there.
 func (e *Estimator) PushTelemetry(t gbr.Telemetry) { e.push(t, 0) }
 
 // push is PushTelemetry to one that has a share of the radio, 0 for the same as
@@ -362,8 +370,8 @@ func (e *Estimator) SetNeed(bps int) {
 }
 
 // OnTargetBitrateChange implements cc.BandwidthEstimator: f is called with the
-// present target of GetTargetBitrate and then with every new one. It replaces the callback
-// before; nil is none.
+// present target of GetTargetBitrate, in bit/s, and then with every new one. It
+// replaces the callback before; nil is none.
 //
 // Calls come from one goroutine, one after the other, with no lock held; f may
 // take its time, and may call any method. Values that are outdated when f

@@ -23,37 +23,20 @@ func must(err error) {
 	}
 }
 
-// A Pion application with GBR-CC and a phone's modem. README.md shows the marked
-// lines. As always with Pion the application must loop on RTPSender.Read, or no
-// feedback is read.
+// A Pion application with GBR-CC and a phone's modem: newCall and send are in
+// README.md.
 func Example() {
-	encoder := make(chan int, 10)
-	setBitRate := func(bitrate int) { encoder <- bitrate } // stands for an encoder's control
-	media, registry := &webrtc.MediaEngine{}, &pion.Registry{}
-	must(media.RegisterDefaultCodecs())
 	// Stands for an agent on a phone, which prints its pairing URL with -pair.
 	agent, err := modemlink.NewServer(modemlink.ServerConfig{})
 	must(err)
 	pairingURL := agent.URL(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7667}).String()
 
-	// README
-	link, err := modemlink.NewClient(pairingURL, modemlink.ClientConfig{})
+	encoder := make(chan int, 10) // stands for an encoder's control
+	pc, err := newCall(pairingURL, func(bitrate int) { encoder <- bitrate })
 	must(err)
-	estimators, err := interceptor.NewInterceptor(
-		interceptor.WithBitrateBounds(100_000, 300_000, 10_000_000),
-		interceptor.WithTelemetrySource(link.Run)) // the phone's modem
+	track, err := webrtc.NewTrackLocalStaticSample(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "camera")
 	must(err)
-	registry.Add(estimators) // before all others: the first one is next to the network
-	must(webrtc.ConfigureTWCCHeaderExtensionSender(media, registry))
-
-	must(webrtc.RegisterDefaultInterceptors(media, registry)) // as before
-	api := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry))
-	pc, err := api.NewPeerConnection(webrtc.Configuration{})
-	must(err)
-
-	est, _ := estimators.ForPeerConnection(pc)
-	est.OnTargetBitrateChange(setBitRate)
-	// README
+	must(send(pc, track))
 
 	fmt.Println("encoder:", <-encoder, "bit/s")
 	must(pc.Close())
@@ -80,15 +63,7 @@ func ExampleNewInterceptor() {
 	must(err)
 	track, err := webrtc.NewTrackLocalStaticSample(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8}, "video", "pion")
 	must(err)
-	sender, err := pc.AddTrack(track)
-	must(err)
-	go func() {
-		for buf := make([]byte, 1500); ; {
-			if _, _, err := sender.Read(buf); err != nil {
-				return
-			}
-		}
-	}()
+	must(send(pc, track))
 	est, _ := estimators.ForPeerConnection(pc)
 	est.OnTargetBitrateChange(func(bitrate int) { _ = bitrate /* encoder.SetBitRate(bitrate) */ })
 	est.OnAdvice(func(a interceptor.Advice) { _ = a.SkipFrames /* leave out frames; a.KeyFrame: make one */ })

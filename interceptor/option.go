@@ -54,6 +54,21 @@ func newConfig(opts []Option) (*config, error) {
 	return c, nil
 }
 
+// check tries what is configured, but for an end-to-end loop of the application's.
+func (c *config) check() error {
+	trial := *c
+	trial.outer, trial.core.Recorder = nil, nil
+	if _, _, err := trial.newCore(); err != nil {
+		return err
+	}
+	_, err := pacing.New[*packet](trial.pacer)
+	if err != nil {
+		return fmt.Errorf("interceptor: %w", err)
+	}
+
+	return nil
+}
+
 // resolve fills in what no option has set.
 func (c *config) resolve() {
 	if c.core.MinBps == 0 {
@@ -93,11 +108,12 @@ func (c *config) newGCC() (gbr.Outer, error) {
 }
 
 // WithBitrateBounds sets the lowest, the first and the highest target, in
-// bit/s. Defaults 100 kbit/s, 300 kbit/s, 30 Mbit/s.
+// bit/s with all headers, ascending within 1 bit/s and 1 Gbit/s. Defaults 100 kbit/s,
+// 300 kbit/s, 30 Mbit/s.
 func WithBitrateBounds(minBps, startBps, maxBps int) Option {
 	return func(c *config) error {
 		if minBps <= 0 || startBps < minBps || maxBps < startBps {
-			return fmt.Errorf("%w: bitrate bounds min %d, start %d, max %d bit/s are not ascending from 1",
+			return fmt.Errorf("%w: bitrate bounds min %d, start %d, max %d bit/s are not ascending from 1: give the lowest one first",
 				ErrOption, minBps, startBps, maxBps)
 		}
 		c.core.MinBps, c.core.StartBps, c.core.MaxBps = minBps, startBps, maxBps
@@ -112,7 +128,7 @@ func WithBitrateBounds(minBps, startBps, maxBps int) Option {
 func WithScheduler(s *Scheduler) Option {
 	return func(c *config) error {
 		if s == nil {
-			return fmt.Errorf("%w: no scheduler", ErrOption)
+			return fmt.Errorf("%w: the scheduler is nil, make one with NewScheduler", ErrOption)
 		}
 		c.scheduler = s
 
@@ -120,7 +136,8 @@ func WithScheduler(s *Scheduler) Option {
 	}
 }
 
-// WithPreset chooses the use by its name in package qoe, such as "call".
+// WithPreset chooses the use by its name in package qoe: "default", "call",
+// "broadcast" or "teleop".
 func WithPreset(name string) Option {
 	return func(c *config) error {
 		c.core.Preset = name
@@ -156,7 +173,7 @@ func WithConfig(cfg gbr.Config) Option {
 func WithOuter(newOuter func() (gbr.Outer, error)) Option {
 	return func(c *config) error {
 		if newOuter == nil {
-			return fmt.Errorf("%w: no outer loop", ErrOption)
+			return fmt.Errorf("%w: WithOuter needs a function that makes an end-to-end loop; leave the option out for package gcc's", ErrOption)
 		}
 		c.outer = newOuter
 
@@ -180,7 +197,7 @@ func WithoutProbing() Option {
 func WithMaxQueue(d time.Duration) Option {
 	return func(c *config) error {
 		if d <= 0 {
-			return fmt.Errorf("%w: queue of %v", ErrOption, d)
+			return fmt.Errorf("%w: a queue of %v holds nothing, give a time above 0", ErrOption, d)
 		}
 		c.pacer.MaxQueue = d
 
@@ -203,7 +220,7 @@ func WithPacer(cfg pacing.Config) Option {
 func WithSkipDelay(d time.Duration) Option {
 	return func(c *config) error {
 		if d <= 0 {
-			return fmt.Errorf("%w: skip delay of %v", ErrOption, d)
+			return fmt.Errorf("%w: with a skip delay of %v every frame would be left out, give a time above 0", ErrOption, d)
 		}
 		c.skipDelay = d
 
@@ -243,7 +260,7 @@ func WithRecorder(r gcc.Recorder) Option {
 // of its own to keep their events apart.
 func WithEventWriter(w io.Writer) Option {
 	if w == nil {
-		return func(*config) error { return fmt.Errorf("%w: no event writer", ErrOption) }
+		return func(*config) error { return fmt.Errorf("%w: the event writer is nil", ErrOption) }
 	}
 	// One for all Estimators of a Factory, so that lines stay whole.
 	log := NewEventLog(w)

@@ -27,9 +27,14 @@ type PeerFactory struct {
 
 // NewInterceptor returns a factory for a registry, as pkg/cc's function of the
 // same name does, with typed access to the Estimators. It fails on a wrong
-// option, which [Factory] shows only when a PeerConnection is made.
+// option, which [Factory] shows only when a PeerConnection is made; what the
+// function of [WithOuter] returns is seen only then, too.
 func NewInterceptor(opts ...Option) (*PeerFactory, error) {
-	if _, err := newConfig(opts); err != nil {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.check(); err != nil {
 		return nil, err
 	}
 	opts = shared(opts)
@@ -63,9 +68,15 @@ func (f *PeerFactory) NewInterceptor(id string) (pion.Interceptor, error) {
 		return nil, err
 	}
 	f.mu.Lock()
+	_, again := f.peers[id]
 	f.peers[id] = e
 	onNew := f.onNew
 	f.mu.Unlock()
+	if again {
+		// Its name is the time at which it was made.
+		e.log.Warnf("two Estimators for PeerConnection %q: add the factory to its registry only once; or, if two "+
+			"PeerConnections were made at the very same time, take their Estimators from OnNewPeerConnection", id)
+	}
 	e.atClose(func() { f.forget(id, e) })
 	if onNew != nil {
 		onNew(id, e)
@@ -90,6 +101,9 @@ type PeerConnection interface{ ID() string }
 // when the PeerConnection is closed, or was made by an API whose registry does
 // not hold this factory.
 func (f *PeerFactory) ForPeerConnection(pc PeerConnection) (e *Estimator, ok bool) {
+	if pc == nil {
+		return nil, false
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	e, ok = f.peers[pc.ID()]

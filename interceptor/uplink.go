@@ -16,7 +16,7 @@ import (
 
 // TelemetrySource streams what a modem says until ctx ends; it calls sink from
 // one goroutine at a time and does not keep what it gives. Run of a modemlink
-// client is one. An error ends it for good.
+// client is one. An error ends it for good, and is in the log.
 type TelemetrySource func(ctx context.Context, sink func(gbr.Telemetry)) error
 
 const (
@@ -77,11 +77,17 @@ func NewUplink(source TelemetrySource) *Uplink { return &Uplink{source: source} 
 
 // WithUplink puts the Estimator on u. Of what the members would all use each
 // gets its weight's part; weights are relative, above 0, and 1 is as good as
-// any for the first.
+// any for the first. An Estimator is on one Uplink.
 func WithUplink(u *Uplink, weight float64) Option {
 	return func(c *config) error {
-		if u == nil || !(weight > 0) || math.IsInf(weight, 1) {
-			return fmt.Errorf("%w: uplink %p with weight %g", ErrOption, u, weight)
+		switch {
+		case u == nil:
+			return fmt.Errorf("%w: the uplink is nil, make one with NewUplink", ErrOption)
+		case !(weight > 0) || math.IsInf(weight, 1):
+			return fmt.Errorf("%w: weight %g on the uplink is not above 0; 1 is as good as any for the first", ErrOption, weight)
+		case c.uplink != nil && c.uplink != u:
+			return fmt.Errorf("%w: two sources of telemetry: WithTelemetrySource makes an Uplink of its own, "+
+				"give the source to NewUplink and use WithUplink alone", ErrOption)
 		}
 		c.uplink, c.weight = u, weight
 
@@ -94,7 +100,9 @@ func WithUplink(u *Uplink, weight float64) Option {
 // one [Uplink].
 func WithTelemetrySource(source TelemetrySource) Option {
 	if source == nil {
-		return func(*config) error { return fmt.Errorf("%w: no telemetry source", ErrOption) }
+		return func(*config) error {
+			return fmt.Errorf("%w: the telemetry source is nil; without a modem leave the option out", ErrOption)
+		}
 	}
 
 	return WithUplink(NewUplink(source), 1)
@@ -157,8 +165,8 @@ func (u *Uplink) warn(text string) {
 	}
 }
 
-// SetWeight changes an Estimator's weight, which must be above 0. It reports
-// whether the Estimator is on the Uplink.
+// SetWeight changes an Estimator's weight, within a few frames. It reports whether
+// it did: the Estimator has to be on the Uplink, the weight above 0 and finite.
 func (u *Uplink) SetWeight(e *Estimator, weight float64) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -300,8 +300,8 @@ func (c *call) resend(rtp int64) {
 	case pc.sent > 1 && age < c.roundTrip:
 		return // it is on its way
 	}
-	pc.pending = true
-	c.pacer.PushUrgent(c.w.now, outgoing{piece: index, queued: now}, int(pc.media)+headerBytes)
+	// As the product has it, and libwebrtc: ahead of the frames, at the pacer's rate.
+	pc.pending = c.pacer.PushAhead(c.w.now, outgoing{piece: index, queued: now}, int(pc.media)+headerBytes)
 }
 
 func (c *call) observeTarget(bps float64) {
