@@ -217,6 +217,7 @@ func TestEncoders(t *testing.T) {
 	within(t, "time to follow downwards", best.down, 0, 0.9, "s")
 	within(t, "error over 1/3 s", 100*best.error, 0.5, 10, "%")
 	within(t, "left out", 100*best.skipped, 0, 5, "%")
+	within(t, "largest frame", best.largest, 1, 1.6, "of the mean")
 }
 
 // Frames have about the bytes of their budgets, which change by the frame.
@@ -265,6 +266,8 @@ func TestBudget(t *testing.T) {
 	leave(t, "budget.md", fmt.Sprintf("Budgets of 0.3 to 1.0 of 1.5 Mbit/s at 360p30: size / budget p5 %.2f, p50 %.2f, p95 %.2f; correlation %.2f\n",
 		at(0.05), at(0.5), at(0.95), r))
 	within(t, "median of size / budget", at(0.5), 0.85, 1.15, "")
+	within(t, "p95 of size / budget", at(0.95), 1, 1.25, "")
+	within(t, "correlation of size and budget", r, 0.85, 1, "")
 }
 
 func correlation(a, b []float64) float64 {
