@@ -38,11 +38,11 @@ func every(ctx context.Context, interval time.Duration, f func(at time.Duration)
 	}
 }
 
-// flood sends video at three times the target, of which the pacer is full for good.
+// flood sends video at 1.5 times the target, as an encoder that does not obey.
 func flood(ctx context.Context, e cc.BandwidthEstimator, write func(*rtp.Packet) error) {
 	seq, bytes := uint16(0), 0
 	every(ctx, 10*time.Millisecond, func(at time.Duration) error {
-		for bytes += 3 * e.GetTargetBitrate() / 8 / 100; bytes > 0; bytes -= 1250 {
+		for bytes += e.GetTargetBitrate() * 3 / 2 / 8 / 100; bytes > 0; bytes -= 1250 {
 			p := &rtp.Packet{
 				Header:  rtp.Header{Version: 2, Marker: true, SequenceNumber: seq, Timestamp: uint32(at.Seconds() * 90_000)},
 				Payload: make([]byte, 1200),
@@ -66,13 +66,13 @@ func TestStackAudioIsNotStarved(t *testing.T) {
 		name     string
 		capacity cell.Trace
 		source   func(context.Context, cc.BandwidthEstimator, func(*rtp.Packet) error)
-		// Were it paced like video: 96, 97 and 660 ms.
+		// Were it paced like video the encoder's p95 would be 94 ms, the flood's longest 190.
 		p95, tolerance     float64
 		longest, tolerated float64
 	}{
-		{"encoder", cell.Constant(2_000_000), nil, 86, 8, 115, 50},
+		{"encoder", cell.Constant(2_000_000), nil, 84, 7, 115, 50},
 		{"fall", fall, nil, 92, 10, 300, 220},
-		{"flood", cell.Constant(2_000_000), flood, 200, 80, 800, 350},
+		{"flood", cell.Constant(2_000_000), flood, 111, 20, 113, 40},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
