@@ -41,12 +41,16 @@ func (c *ceiling) found(now time.Time, ackedBps int, share float64) {
 	}
 }
 
-// limits tells whether growth from est is the outer loop's alone.
-func (c *ceiling) limits(now time.Time, est gcc.Estimate, narrow bool) bool {
+// limits tells whether growth from est is the outer loop's alone. Where nothing is
+// narrow, frames that arrive at carries bit/s, 0 for unknown, tell that it is gone
+// before the rate has come there; beside others they arrive faster than one's share.
+func (c *ceiling) limits(now time.Time, est gcc.Estimate, narrow bool, carries float64) bool {
 	if c.bps == 0 {
 		return false
 	}
-	if now.Sub(c.at) > ceilingMemory || !narrow && float64(est.AckedBps) > ceilingGone*float64(c.bps) {
+	was := float64(c.bps)
+	gone := !narrow && (carries > trainFaster*was || float64(est.AckedBps) > ceilingGone*was)
+	if gone || now.Sub(c.at) > ceilingMemory {
 		c.bps = 0
 
 		return false

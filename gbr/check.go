@@ -19,6 +19,8 @@ const (
 	checkRate = 1.4
 	// checkLeast is how much must have arrived for a comparison, in bytes.
 	checkLeast = 5_000
+	// maxCheckAge bounds the time for which packets are thought to be under way.
+	maxCheckAge = 3 * time.Second
 	// checkAfter is how long both are summed up before they are compared: what
 	// arrives first was granted before.
 	checkAfter = 500 * time.Millisecond
@@ -107,10 +109,11 @@ func (c *check) distrust(now time.Time) {
 
 // onFeedback takes a report; mu is what the radio is said to carry.
 func (c *check) onFeedback(now time.Time, results []gcc.PacketResult, mu float64) {
-	bytes := 0
+	bytes, age := 0, maxCheckAge
 	for i := range results {
-		if results[i].Received {
-			bytes += min(max(results[i].Size, 0), maxPacket)
+		if r := &results[i]; r.Received {
+			bytes += min(max(r.Size, 0), maxPacket)
+			age = min(age, max(now.Sub(r.At), 0))
 		}
 	}
 	dt := min(max(now.Sub(c.at), 0), checkMemory)
@@ -123,7 +126,9 @@ func (c *check) onFeedback(now time.Time, results []gcc.PacketResult, mu float64
 	c.acked = c.acked*keep + float64(bytes)
 	c.mu = c.mu*keep + (1-keep)*mu
 	c.rate = c.acked * 8 / checkMemory.Seconds()
-	if mu > 0 && now.Sub(c.begun) > checkAfter && c.acked > checkLeast && (c.acked > checkShare*c.granted || c.rate > checkRate*c.mu) {
+	// What was under way for that long was granted before, and forgotten as much.
+	share := checkShare * math.Exp(age.Seconds()/checkMemory.Seconds())
+	if mu > 0 && now.Sub(c.begun) > checkAfter && c.acked > checkLeast && (c.acked > share*c.granted || c.rate > checkRate*c.mu) {
 		c.distrust(now)
 	}
 	c.bad = c.silent || now.Before(c.until)

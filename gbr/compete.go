@@ -31,10 +31,12 @@ const (
 	// competeBack of it is where it goes on when that was enough.
 	competeEvery, competePauseMost = 5 * time.Second, 2 * time.Second
 	competePause, competeBack      = 0.3, 0.85
-	// competeBegin is the share of what arrived before that it begins with, and
-	// competeHalf the most of the path: some of it is another's now.
-	competeHalf  = 0.4
-	competeBegin = 0.7
+	// competeBegin is the share of what arrived before that it begins with, within
+	// competeQuarter and competeHalf of the path: some of it is another's now, but who
+	// has given way to that one for long would take minutes to come back from nothing,
+	// as windows in a queue of a second grow once in many seconds.
+	competeBegin                = 0.7
+	competeQuarter, competeHalf = 0.25, 0.4
 	// competeRest times an epoch of CUBIC is how long a loss stands for those after
 	// it. A full queue takes no notice of one who gives way, and goes on dropping.
 	competeRest = 0.5
@@ -111,8 +113,10 @@ func (c *compete) start(now time.Time, bps, path float64, rtt time.Duration) {
 	rtt = max(rtt, competeShort)
 	w := min(bps/8*rtt.Seconds()/cubicPacket, competeMost)
 	from := competeBegin * w
-	if half := competeHalf * path / bps * w; path > 0 && half < from {
-		from = half
+	if path > 0 {
+		all := min(path/8*rtt.Seconds()/cubicPacket, competeMost)
+		from = min(max(from, competeQuarter*all), competeHalf*all)
+		w = max(w, from)
 	}
 	*c = compete{
 		on: true, since: now, rtt: rtt,

@@ -101,3 +101,25 @@ func TestCompeteIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// It begins with some of what it had, but neither with nothing because it has given
+// way for long, nor with more than its half of a path that is known.
+func TestCompeteBegins(t *testing.T) {
+	const rtt = 200 * time.Millisecond
+	for _, tc := range []struct{ before, path, low, high float64 }{ // Mbit/s
+		{2, 4, 1.3, 1.5},
+		{0.2, 4, 0.9, 1.1},
+		{3.9, 4, 1.5, 1.7},
+		{2, 0, 1.3, 1.5},
+		{0.2, 0, 0.13, 0.15},
+	} {
+		var c compete
+		c.start(time.Unix(1000, 0), tc.before*1e6, tc.path*1e6, rtt)
+		if got := c.bps(c.window) / 1e6; got < tc.low || got > tc.high {
+			t.Errorf("%.1f Mbit/s before, of %.1f: begins with %.2f, want %.2f to %.2f", tc.before, tc.path, got, tc.low, tc.high)
+		}
+		if c.most < c.window {
+			t.Errorf("%.1f Mbit/s before, of %.1f: a plateau of %.0f packets below the window of %.0f", tc.before, tc.path, c.most, c.window)
+		}
+	}
+}

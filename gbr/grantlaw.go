@@ -626,7 +626,7 @@ func (l *grantLaw) steer(now time.Time, _ gcc.Estimate, mode Mode) {
 	dt := min(max(now.Sub(l.grownAt), 0), 200*time.Millisecond).Seconds()
 	l.grownAt = now
 	est := l.outer.Estimate()
-	limited := l.ceiling.limits(now, est, l.path.trains.narrow() > 0)
+	limited := l.ceiling.limits(now, est, l.path.trains.narrow() > 0, l.path.trains.carries())
 	if mode != Dual || l.cfg.Without.Has(FastGrowth) || est.Usage != gcc.UsageNormal ||
 		est.LossBps < est.DelayBps || l.path.compete.on || !l.path.clear(now) {
 		return

@@ -40,9 +40,11 @@ const (
 	// second while there is no queue, times the square of the share that others or
 	// nobody have, pathTakeLeast the least of it. So who has more gives more and takes
 	// less, and all end with the same after a few queues. Beside GCC, which gives 0.15
-	// and takes about a percent a second, that makes a fair share of a path for two.
-	pathGive, pathGiveMore  = 0.1, 0.35
-	pathTake, pathTakeLeast = 0.04, 0.005
+	// and takes about a percent a second, that makes 1.0 to 1.3 of a fair share of a
+	// path for two. Twice the giving costs 5 % of the path, as nobody has it until it
+	// is taken again.
+	pathGive, pathGiveMore  = 0.05, 0.2
+	pathTake, pathTakeLeast = 0.06, 0.005
 	// pathEven is the least pacing in multiples of the rate, where the path is this
 	// sender's alone: it takes trainMost of it, so that what is more than a frame's
 	// share waits in the pacer, not in the path, where it would be seen as a queue,

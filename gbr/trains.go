@@ -130,6 +130,15 @@ func (t *trains) narrow() float64 {
 	return 0
 }
 
+// carries is the rate at which they arrive, 0 while too few tell.
+func (t *trains) carries() float64 {
+	if t.weight < trainFew || t.spread > trainWild {
+		return 0
+	}
+
+	return t.sumBytes * 8 / max(t.sumArrived, 1e-3)
+}
+
 // firm tells whether nobody else was in the way: then it is the path's rate.
 func (t *trains) firm() bool {
 	return t.narrow() > 0 && t.weight >= trainFirm && t.spread < trainSpread
