@@ -62,8 +62,8 @@ type path struct {
 	base, baseMean lows          // shortest of this half; the same of reports' means
 	prev, prevMean time.Duration // of the half before
 	baseAt         time.Time
-	hasBase            bool
-	hasPrev            bool
+	hasBase        bool
+	hasPrev        bool
 
 	// slack is what is added to pathHigh and pathLow where grants are so rare that
 	// the twin cannot be right to 8 ms.
