@@ -50,9 +50,9 @@ func Presets() []Preset {
 			Name: "default",
 			Doc:  "all of the link at the least delay: the encoder follows the radio, some eight moves a second",
 			Smoother: SmootherConfig{
-				// Frames vary by 15 % by themselves; a move of less than two of
-				// those is lost in them.
-				Band: 0.35,
+				// Frames vary by 15 % by themselves, and a smaller move is lost in
+				// them. A wider band leaves rate unused after each rise.
+				Band: 0.2,
 				// One report: after a fall the rate is back with the radio.
 				Window: 5 * time.Millisecond,
 				// Less than a frame's own noise is not seen, and it takes off the
