@@ -188,9 +188,9 @@ type Config struct {
 	// once a packet has been reported as received; then the telemetry is too
 	// late to be used at all. Default 300 ms.
 	HoldDelay time.Duration
-	// Glide is how long, and GlideTo to which share, the rate comes down after
-	// the telemetry was lost: the outer loop alone sees the radio's falls later.
-	// Defaults 1 s and 0.5.
+	// Glide is how long, and GlideTo to which share at the least, the rate comes
+	// down after the telemetry was lost: the outer loop alone sees the radio's
+	// falls later. On a steady radio it comes down by less. Defaults 1 s and 0.5.
 	Glide   time.Duration
 	GlideTo float64
 

@@ -665,7 +665,7 @@ func (l *grantLaw) take(now time.Time, bps int) {
 	}
 	l.wasActive, l.took, l.tookAt = true, float64(bps), now
 	if l.glideFrom > 0 {
-		l.took = min(l.took, l.cfg.GlideTo*l.glideFrom) // where it would have come down to
+		l.took = min(l.took, l.cap.shortfall.away(l.cfg.GlideTo)*l.glideFrom) // where it would have come down to
 	}
 }
 
@@ -703,7 +703,8 @@ func (l *grantLaw) handOver(now time.Time, mode Mode) {
 		return
 	}
 	t := now.Sub(l.glideAt).Seconds() / l.cfg.Glide.Seconds()
-	to := max(l.glideFrom*(1-(1-l.cfg.GlideTo)*min(t, 1)), min(l.took, l.glideFrom))
+	away := l.cap.shortfall.away(l.cfg.GlideTo)
+	to := max(l.glideFrom*(1-(1-away)*min(t, 1)), min(l.took, l.glideFrom))
 	if est.BitrateBps > int(to) {
 		l.outer.SetEstimate(now, l.clamp(int(to)))
 	}

@@ -15,6 +15,8 @@ const (
 	// makes that frame late and the next one, what is left over is only not used.
 	// cautionFloor bounds it.
 	caution, cautionFloor = 0.7, 0.8
+	// cautionAway is the same for a rate that nobody corrects for a second or more.
+	cautionAway = 2.5
 )
 
 // shortfall is how much less the radio carried, in the time of a frame, than was
@@ -50,4 +52,10 @@ func (s *shortfall) add(bytes, ttis, expected float64) {
 // safety is what is left of a share of the radio's rate that suits a steady one.
 func (s *shortfall) safety(steady float64) float64 {
 	return max(steady-caution*math.Sqrt(s.square), min(steady, cautionFloor))
+}
+
+// away is the share of a rate to come down to, least at the least, while the radio
+// is not seen: a steady one is as it was.
+func (s *shortfall) away(least float64) float64 {
+	return max(least, 1-cautionAway*math.Sqrt(s.square))
 }
