@@ -16,7 +16,7 @@ const (
 	// cautionFloor bounds it.
 	caution, cautionFloor = 0.7, 0.8
 	// cautionAway is the same for a rate that nobody corrects for a second or more.
-	cautionAway = 2.5
+	cautionAway = 4
 )
 
 // shortfall is how much less the radio carried, in the time of a frame, than was
