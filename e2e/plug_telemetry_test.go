@@ -60,8 +60,8 @@ func (l *leaky) set(shut bool) {
 // believed when it has been in time for a while.
 func TestPlugTelemetryComesAndGoes(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		for _, gap := range []time.Duration{100, 250, 400, 700, 1500, 4000} {
-			gap *= time.Millisecond
+		const ms = time.Millisecond
+		for _, gap := range []time.Duration{100 * ms, 250 * ms, 400 * ms, 700 * ms, 1500 * ms, 4000 * ms} {
 			if keep && gap > 1500*time.Millisecond {
 				continue // the client of modemlink has given up the connection by then
 			}
