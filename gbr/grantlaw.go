@@ -235,7 +235,8 @@ func (l *grantLaw) onTelemetry(now time.Time, t *Telemetry) {
 	if len(t.Grants) > 0 {
 		l.grantsAt = now
 	}
-	if len(t.Samples) > 0 && !l.hasGrants(now) && !l.check.bad {
+	// Where there never was a grant none can end what the check takes for silence.
+	if len(t.Samples) > 0 && !l.hasGrants(now) && (!l.check.bad || !l.twin.clock.everHeard) {
 		l.samplesAt = now
 		l.samples.onTelemetry(now, t)
 	} else {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gbrcc/gbrcc/gbr"
+	"github.com/gbrcc/gbrcc/gcc"
 )
 
 // silences are ways in which nothing more is told.
@@ -107,5 +108,41 @@ func TestBriefLieLeavesNothing(t *testing.T) {
 			t.Fatalf("steered %v, trusted %v", steered, gbr.Trusted(r.e))
 		}
 		within(t, "rate", float64(r.outer.rate), 3_000_000, 30_000, "bit/s")
+	}
+}
+
+// Who tells nothing but the ratio is steered by from its first word on, whether or
+// not there was feedback before, and again after a pause.
+func TestSamplesAloneAfterSilence(t *testing.T) {
+	outer, err := gcc.New(gcc.Config{StartBps: 2_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := gbr.NewEstimator(outer, gbr.Config{StartBps: 2_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, seq := epoch, int64(0)
+	run := func(d time.Duration, told bool, delay time.Duration) {
+		for end := now.Add(d); now.Before(end); now = now.Add(T) {
+			p := gcc.SentPacket{Seq: seq, Size: 1200, At: now}
+			seq++
+			e.OnPacketSent(now, p)
+			e.OnFeedback(now, gcc.Feedback{Packets: []gcc.PacketResult{{
+				SentPacket: p, Received: true, Arrival: gcc.RemoteTime(now.Sub(epoch).Microseconds() + 30_000),
+			}}})
+			if told {
+				e.OnTelemetry(now, gbr.Telemetry{Samples: []gbr.Sample{sampleAt(now, delay)}})
+			}
+		}
+	}
+	for _, pause := range []time.Duration{time.Second, 5 * time.Second} {
+		run(pause, false, 0)
+		before := e.Target().BitrateBps
+		run(500*time.Millisecond, true, 400*time.Millisecond) // the phone's queue is long
+		if after := e.Target(); after.Mode != gbr.Dual || float64(after.BitrateBps) > 0.8*float64(before) || after.BitrateBps < before/100 {
+			t.Errorf("after %v of silence and half a second with a queue of 400 ms: %v, from %d to %d bit/s", pause, after.Mode, before, after.BitrateBps)
+		}
+		run(time.Second, true, 5*time.Millisecond)
 	}
 }
