@@ -159,9 +159,9 @@ type Config struct {
 	CapacityMemory float64
 	// Safety is the share of the radio's rate for an encoder that follows a
 	// rate, whose frames miss it by 15 % or so and come as late as the encoder
-	// is; while the radio is steady, see [Caution]. Standing is the queue, as time, that may be left when the next frame
-	// comes; for Drain of queue above that the rate goes down by the radio's
-	// whole rate. Defaults 0.95 and the preset's.
+	// is; while the radio is steady, see [Caution]. Standing is the queue, as
+	// time, that may be left when the next frame comes; for Drain of queue above
+	// that the rate goes down by the radio's whole rate. Defaults 0.95 and the preset's.
 	Safety          float64
 	Standing, Drain time.Duration
 	// FrameSafety and FrameStanding are the same for frame budgets. Defaults 1

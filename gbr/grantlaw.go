@@ -670,8 +670,8 @@ func (l *grantLaw) take(now time.Time, bps int) {
 	}
 }
 
-// handOver leaves the outer loop alone. It goes on from where we are, and comes
-// down from there for a while: it will take longer to see the radio's falls, so
+// handOver leaves the outer loop alone. It goes on from where we are, or from what
+// the radio usually carries if that is less, and comes down from there for a while: it will take longer to see the radio's falls, so
 // it must not be that near to its capacity. Who has steered only briefly has not
 // brought it there, and gives back what it took over.
 func (l *grantLaw) handOver(now time.Time, mode Mode) {

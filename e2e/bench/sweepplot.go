@@ -129,6 +129,6 @@ func (p sweepPlot) svg() ([]byte, error) {
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	// Where that font is not installed, another one without serifs.
+	// One without serifs, as in the pictures of replay, where the browser has it.
 	return bytes.ReplaceAll(b.Bytes(), []byte("Liberation Serif"), []byte("Liberation Sans,Arial,sans-serif")), nil
 }
