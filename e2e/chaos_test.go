@@ -227,10 +227,10 @@ func TestChaos(t *testing.T) {
 
 		now := time.Now()
 		modem.Kill()
-		eventually(t, "agent killed", patience, func() bool { return estimator.Target().Mode == gbr.OuterOnly })
+		eventually(t, "agent killed", func() bool { return estimator.Target().Mode == gbr.OuterOnly })
 		time.Sleep(time.Second)
 		modem.Restart()
-		eventually(t, "agent back", patience, func() bool { return estimator.Target().Mode == gbr.Dual })
+		eventually(t, "agent back", func() bool { return estimator.Target().Mode == gbr.Dual })
 		alive("agent was killed")
 		seen("agent killed", now, "outer-only", "dual")
 
@@ -241,7 +241,7 @@ func TestChaos(t *testing.T) {
 			modem.Resume()
 			time.Sleep(400 * time.Millisecond)
 		}
-		eventually(t, "link back", patience, func() bool { return estimator.Target().Mode == gbr.Dual })
+		eventually(t, "link back", func() bool { return estimator.Target().Mode == gbr.Dual })
 		alive("modem link has flapped")
 		seen("link flapped", now, "outer-only", "dual")
 
