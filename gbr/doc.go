@@ -23,7 +23,8 @@
 //   - a rate is all of what the radio carries while that is steady, and less by as
 //     much as it lately fell short within a frame;
 //   - an outage says nothing of what comes after it, and a frame that was sized
-//     before a fall is better left out, see [Estimator.SkipFrame].
+//     before a fall is better left out, as are some where even the least rate is
+//     more than the radio carries, see [Estimator.SkipFrame].
 //
 // Frames leave in bursts, which fill the phone's queue for a moment, so that
 // each of them measures the radio however little the encoder sends.
@@ -50,7 +51,7 @@
 //	grantlaw.go   Default: the figure above
 //	capacity.go   what the radio carries, from grants
 //	shortfall.go  how much less than expected it carries
-//	skip.go       a frame that it has become too slow for
+//	skip.go       frames that it has become too slow for
 //	pattern.go    the TTIs in which the phone can send at all
 //	twin.go       the phone's queue, run again
 //	offset.go     how far the modem's clock is ahead of the sender's

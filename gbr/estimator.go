@@ -273,7 +273,9 @@ func (e *Estimator) Rates() (bitrateBps, pacingBps int, mode Mode) {
 
 // SkipFrame tells whether a frame that is captured now should be left out,
 // before it is encoded: with what waits in the phone it would come so late that a
-// later one, of a size that fits what the radio carries by now, is worth more.
+// later one, of a size that fits what the radio carries by now, is worth more. Where
+// the radio carries less than [Config.MinBps] frames cannot get small enough, and up
+// to three in a row are left out, so that what is sent is not ever later.
 func (e *Estimator) SkipFrame(now time.Time) bool {
 	l, isGrant := e.law.(*grantLaw)
 	if !isGrant {

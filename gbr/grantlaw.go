@@ -43,23 +43,25 @@ type grantLaw struct {
 	*shared
 	begun     bool
 	wasActive bool
-	skipped   bool    // the frame before
-	inner     float64 // the last rate the radio allows, bit/s; 0 for no limit
-	smoother  *qoe.Smoother
-	samples   gainLaw   // for telemetry that has no grants of TTIs
-	batchAt   time.Time // of the newest batch, an empty one too
-	catchesUp bool      // after an interruption of the link
-	backAt    time.Time // when that had ended
-	grantsAt  time.Time // newest batch with grants
-	samplesAt time.Time // newest sample of such a one that has none
-	epoch     time.Time
-	frameAt   time.Time // first packet of the newest frame
-	sentAt    time.Time
-	frame     frame // the one before, until it has left
-	frameFrom int64 // the newest one's first packet, as the twin counts
-	frameTo   int64 // after its last one so far
-	counted   int64 // TTIs counted when it began
-	frames    int64
+	skipped   int // frames in a row before this one
+	// aboveLeast is when the target was last above the least rate.
+	aboveLeast time.Time
+	inner      float64 // the last rate the radio allows, bit/s; 0 for no limit
+	smoother   *qoe.Smoother
+	samples    gainLaw   // for telemetry that has no grants of TTIs
+	batchAt    time.Time // of the newest batch, an empty one too
+	catchesUp  bool      // after an interruption of the link
+	backAt     time.Time // when that had ended
+	grantsAt   time.Time // newest batch with grants
+	samplesAt  time.Time // newest sample of such a one that has none
+	epoch      time.Time
+	frameAt    time.Time // first packet of the newest frame
+	sentAt     time.Time
+	frame      frame // the one before, until it has left
+	frameFrom  int64 // the newest one's first packet, as the twin counts
+	frameTo    int64 // after its last one so far
+	counted    int64 // TTIs counted when it began
+	frames     int64
 
 	// held are results whose packets the twin has not seen leave.
 	held     []heldResult // a ring, its length a power of two
@@ -780,6 +782,9 @@ func (l *grantLaw) frameBudget(now time.Time, mode Mode) (int, bool) {
 func (l *grantLaw) output(now time.Time, mode Mode) output {
 	o := l.outputNow(now, mode)
 	l.targets.add(now, float64(l.clamp(o.encoder)))
+	if float64(o.encoder) > (1+l.cfg.Band)*float64(l.cfg.MinBps) {
+		l.aboveLeast = now
+	}
 
 	return o
 }

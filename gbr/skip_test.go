@@ -81,3 +81,55 @@ func TestSkipFrameNeedsTelemetry(t *testing.T) {
 		t.Error("seed")
 	}
 }
+
+// slowed runs a radio that comes to carry so many bytes a TTI, of which the least
+// rate asks 50, for ten seconds, and returns the frames that are left out of the
+// last five, how many in a row at the most, and what then waits.
+func slowed(t *testing.T, perTTI int, without gbr.Ingredient) (out float64, inRow, waits int) {
+	t.Helper()
+	r := newRadio(t, 250)
+	if err := r.e.Reconfigure(r.now, nil, gbr.Config{MinBps: 400_000, Without: without}); err != nil {
+		t.Fatal(err)
+	}
+	r.frame = 5000
+	r.run(2*time.Second, false)
+	r.perTTI = perTTI
+	const frames, counted = 300, 150
+	row := 0
+	for n := range frames {
+		r.frame = 1650 // 50 bytes a TTI
+		if r.e.SkipFrame(r.now) {
+			r.frame = 0
+			row++
+			if n >= frames-counted {
+				out++
+			}
+		} else {
+			row = 0
+		}
+		inRow = max(inRow, row)
+		r.run(33*time.Millisecond, false)
+	}
+
+	return out / counted, inRow, r.bytes
+}
+
+// On a radio that carries less than the least rate there are fewer frames, as many
+// fewer as it carries less: the queue stays that of some frames.
+func TestSkipBelowTheLeastRate(t *testing.T) {
+	for _, perTTI := range []int{45, 30, 20} {
+		carried := perTTI - 5 // without headers
+		want := 1 - float64(carried)/50
+		out, inRow, waits := slowed(t, perTTI, 0)
+		if ms := waits / carried; out < want-0.1 || out > want+0.1 || inRow < 1 || inRow > 3 || ms > 350 {
+			t.Errorf("%d bytes a TTI: %.2f of the frames left out, want %.2f; %d in a row, want 1 to 3; %d ms wait, want at most 350", perTTI, out, want, inRow, ms)
+		}
+		if _, _, all := slowed(t, perTTI, gbr.Skipping); all < 3*waits {
+			t.Errorf("%d bytes a TTI: %d bytes wait with all frames, %d without some", perTTI, all, waits)
+		}
+	}
+	// An outage is no rate, and whatever waits will be gone in a moment.
+	if _, inRow, _ := slowed(t, 0, 0); inRow > 1 {
+		t.Errorf("%d frames in a row left out in an outage, want 1 at most", inRow)
+	}
+}

@@ -128,6 +128,7 @@ func params() []param {
 			func(cc string) bool { return cc == "fixed" || cc == "gbrcc-fixed" },
 		},
 		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = ms(v) }, only("oracle")},
+		{"age_ms", "how old what the algorithm causal knows is", func(p *sim.Params, v float64) { p.Age = ms(v) }, only("causal")},
 	}
 }
 

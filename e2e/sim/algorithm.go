@@ -62,6 +62,8 @@ type Params struct {
 	FixedBps int
 	// Horizon is how far "oracle" sees.
 	Horizon time.Duration
+	// Age is how old what "causal" knows is, at most a frame interval. Default 0.
+	Age time.Duration
 	// Conditions change the scenario.
 	Conditions Conditions
 }
@@ -113,7 +115,7 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 	case "fixed":
 		return fixed(fixedBps(l, p)), nil
 	case "causal":
-		return &causal{view: v, limits: l}, nil
+		return newCausal(v, p.Age, l)
 	case "causal-rate":
 		return newCausalRate(v, l, v.source), nil
 	case "oracle":

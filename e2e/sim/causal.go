@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gbrcc/gbrcc/gbr"
@@ -15,27 +16,70 @@ const causalWindow = 66 * time.Millisecond
 
 // causal is what a sender could do that knows the past exactly and at once, but
 // not the future: each frame gets what the link carried lately, less what is
-// still queued. A real controller sees the same later and less exactly.
+// still queued. A real controller sees the same later and less exactly: with an age,
+// each frame gets what was known that long before, and what that says of the queue.
 type causal struct {
 	deaf
 	view   *view
 	limits Limits
+
+	age      time.Duration
+	about    time.Time // the capture that the following is for
+	recent   float64   // bit/s
+	left     float64   // bytes
+	pathRoom float64
+}
+
+func newCausal(v *view, age time.Duration, l Limits) (*causal, error) {
+	if age < 0 || v.fps > 0 && age > v.frameInterval() {
+		return nil, fmt.Errorf("sim: causal's knowledge cannot be %v old, at most a frame interval", age)
+	}
+
+	return &causal{view: v, limits: l, age: age}, nil
+}
+
+// NextTimeout is when what is known of the next frame's link becomes too new.
+func (c *causal) NextTimeout() time.Time {
+	if c.age == 0 {
+		return time.Time{}
+	}
+	if t := c.view.nextCapture().Add(-c.age); t.After(c.view.route.w.now) {
+		return t
+	}
+
+	return time.Time{}
 }
 
 // Rates has no meaning for the encoder, which obeys the budget.
-func (c *causal) Rates() Rates { return Rates{c.limits.MaxBps, 1_000_000_000} }
+func (c *causal) Rates() Rates {
+	if next := c.view.nextCapture(); c.age > 0 && next != c.about && !c.view.route.w.now.Before(next.Add(-c.age)) {
+		c.about = next
+		c.look()
+	}
+
+	return Rates{c.limits.MaxBps, 1_000_000_000}
+}
+
+// look notes what there is to know.
+func (c *causal) look() {
+	to := c.view.since()
+	c.recent = float64(c.limits.StartBps) // nothing is known of the link at its first frame
+	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
+		c.recent = c.view.recentBps(to - from)
+	}
+	c.left, c.pathRoom = c.view.backlog(), c.view.pathRoomNow()
+}
 
 func (c *causal) frameBudget(time.Time) (int, bool) {
-	to := c.view.since()
-	recent := float64(c.limits.StartBps) // nothing is known of the link at its first frame
-	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
-		recent = c.view.recentBps(to - from)
+	if c.age == 0 {
+		c.look()
 	}
 	frame := c.view.frameInterval()
+	left := max(0, c.left-c.recent/8*c.age.Seconds())
 	// At high frame rates a queue of one frame would be shorter than the grant loop.
-	room := recent/8*max(frame, defaultHorizon).Seconds() - c.view.backlog()
+	room := c.recent/8*max(frame, defaultHorizon).Seconds() - left
 
-	return mediaBudget(min(room, c.view.pathRoomNow()), c.limits, frame), true
+	return mediaBudget(min(room, c.pathRoom), c.limits, frame), true
 }
 
 // minBudget keeps a frame a frame.

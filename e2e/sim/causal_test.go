@@ -101,3 +101,29 @@ func TestCausalRate(t *testing.T) {
 		within(t, name+": playout p50 of an encoder that obeys at once", exact.PlayoutP50-budget.PlayoutP50, 2, 6, "ms above causal's")
 	}
 }
+
+// What is known late is known of another radio: the queue in front of it is longer.
+func TestCausalLate(t *testing.T) {
+	sc := scenario(t, "synth-lte", 30*time.Second)
+	queue := func(age time.Duration) float64 {
+		var sum float64
+		for seed := uint64(1); seed <= 3; seed++ {
+			r, err := sim.Run(sc, "causal", seed, sim.Params{Age: age}, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plausible(t, sc, r)
+			sum += r.SenderQueueP95 / 3
+		}
+
+		return sum
+	}
+	at, late := queue(0), queue(12*time.Millisecond)
+	within(t, "sender queue p95 more, 12 ms late", late-at, 4, 3, "ms")
+	if err := sim.Check(sc, "causal", sim.Params{Age: -time.Millisecond}); err == nil {
+		t.Error("the causal sender takes a negative age")
+	}
+	if _, err := sim.Run(sc, "causal", 1, sim.Params{Age: 40 * time.Millisecond}, sim.Options{}); err == nil {
+		t.Error("the causal sender takes an age of more than a frame")
+	}
+}
