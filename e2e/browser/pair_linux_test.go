@@ -110,7 +110,18 @@ type viewing struct {
 	LagMs            float64     // of the emulated cell, at worst: the machine's
 
 	MidSplit, LateSplit split // of frames around PlayoutP50 and PlayoutP95
-	frames              []played
+	Sizes               sizes
+	Target              float64 // mean when a frame was captured, Mbit/s; not of Chromium's
+	// Aim is what the jitter buffer aims at, ms, every few seconds.
+	Aim    []float64
+	frames []played
+}
+
+// sizes are of encoded frames, kB; not of Chromium's.
+type sizes struct {
+	Mean, P95, P99, Largest float64
+	LargestKey              float64
+	Keys                    int
 }
 
 type inboundStats struct {
@@ -262,7 +273,7 @@ func (s *stage) run(ctx context.Context, u uplink, trace cell.Trace, who string,
 	v.between(first, last)
 	v.ofTrace(trace, start.Add(*pairWarmUp).Sub(began), start.Add(*pairFor).Sub(began))
 
-	return v, s.sum(&v, text, frames, time.UnixMicro(int64(first.Timestamp*1000)))
+	return v, s.sum(&v, text, frames, path.departures(), time.UnixMicro(int64(first.Timestamp*1000)))
 }
 
 func (s *stage) connect(ctx context.Context, path *cellPath, from filmer, title string) error {
@@ -333,9 +344,10 @@ func (v *viewing) ofTrace(trace cell.Trace, from, to time.Duration) {
 }
 
 // sum takes what the page has seen since a time.
-func (s *stage) sum(v *viewing, text string, frames map[int]filmed, since time.Time) error {
+func (s *stage) sum(v *viewing, text string, frames map[int]filmed, left map[uint32]time.Time, since time.Time) error {
 	var got struct {
-		Shown  [][4]float64
+		Shown  [][5]float64
+		Marks  [][3]float64 // time, jitterBufferTargetDelay and jitterBufferEmittedCount
 		Unread int
 		Error  string
 	}
@@ -353,13 +365,16 @@ func (s *stage) sum(v *viewing, text string, frames map[int]filmed, since time.T
 		if !ok || shown.Before(since) {
 			continue
 		}
-		p := played{Captured: since1970(from.captured), Playout: since1970(shown) - since1970(from.captured), Width: int(f[2])}
+		p := played{filmed: from, Captured: since1970(from.captured), Playout: since1970(shown) - since1970(from.captured), Width: int(f[2])}
 		if from.encoded.IsZero() {
 			from.encoded = from.captured
 		}
 		p.Encoding = since1970(from.encoded) - since1970(from.captured)
 		if f[3] > 0 {
 			p.Way = since1970(received) - since1970(from.encoded)
+			if at, ok := left[uint32(f[4])]; ok {
+				p.Sender = since1970(at) - since1970(from.encoded)
+			}
 			p.Buffer = since1970(shown) - since1970(received)
 		}
 		v.frames = append(v.frames, p)
@@ -375,6 +390,8 @@ func (s *stage) sum(v *viewing, text string, frames map[int]filmed, since time.T
 	}
 	v.MidSplit, v.LateSplit = around(0.50), around(0.95)
 	v.Unread = got.Unread
+	v.sizes(frames, since)
+	v.Aim = aims(got.Marks)
 	for _, x := range s.ssim {
 		v.SSIM += x / float64(len(s.ssim))
 	}
@@ -383,25 +400,71 @@ func (s *stage) sum(v *viewing, text string, frames map[int]filmed, since time.T
 	return nil
 }
 
+// sizes takes what was sent since a time.
+func (v *viewing) sizes(frames map[int]filmed, since time.Time) {
+	var all []float64
+	for _, f := range frames {
+		if f.bytes == 0 || f.captured.Before(since) {
+			continue
+		}
+		kB := float64(f.bytes) / 1000
+		all = append(all, kB)
+		v.Sizes.Mean += kB
+		v.Target += float64(f.target) / 1e6
+		if f.key {
+			v.Sizes.Keys++
+			v.Sizes.LargestKey = max(v.Sizes.LargestKey, kB)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	slices.Sort(all)
+	n := len(all)
+	v.Sizes.Mean /= float64(n)
+	v.Target /= float64(n)
+	v.Sizes.P95, v.Sizes.P99, v.Sizes.Largest = all[n*95/100], all[n*99/100], all[n-1]
+}
+
+// aims are mean jitter buffer targets in ms, of five seconds each.
+func aims(marks [][3]float64) (out []float64) {
+	for i := 10; i < len(marks); i += 10 {
+		if n := marks[i][2] - marks[i-10][2]; n > 0 {
+			out = append(out, math.Round((marks[i][1]-marks[i-10][1])/n*1000))
+		}
+	}
+
+	return out
+}
+
+// summary is a line of a run, for who waits.
+func (v viewing) summary(t *testing.T) {
+	t.Helper()
+	t.Logf("%s, %s: %.2f Mbit/s, playout %.0f and %.0f ms, SSIM %.3f, %+v", v.CC, v.Trace, v.Received, v.PlayoutP50, v.PlayoutP95, v.SSIM, v.Encoder)
+}
+
 // played is a frame that was shown; times are ms, Captured since 1970.
 type played struct {
 	Captured float64
 	Playout  float64 // from capture to display
 	// Encoding, the way from there to the browser, and the time in it: jitter
-	// buffer, decoder, display.
-	Encoding, Way, Buffer float64
-	Width                 int
+	// buffer, decoder, display. Sender is how much of the way was before the uplink:
+	// the pacer's, and of Chromium's sender all of the encoder's.
+	Encoding, Sender, Way, Buffer float64
+	Width                         int
+	filmed
 }
 
 func since1970(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }
 
 // split is where the time goes, ms, means over some frames.
-type split struct{ Encoding, Way, Buffer float64 }
+type split struct{ Encoding, Sender, Way, Buffer float64 }
 
 func splitOf(frames []played) (s split) {
 	n := float64(len(frames))
 	for _, f := range frames {
 		s.Encoding += f.Encoding / n
+		s.Sender += f.Sender / n
 		s.Way += f.Way / n
 		s.Buffer += f.Buffer / n
 	}
@@ -412,11 +475,11 @@ func splitOf(frames []played) (s split) {
 // frameList is all frames, a line each.
 func frameList(all []viewing) string {
 	var b strings.Builder
-	b.WriteString("trace,run,sender,captured_s,width,encoding_ms,way_ms,browser_ms,playout_ms\n")
+	b.WriteString("trace,run,sender,captured_s,width,encoding_ms,pacer_ms,way_ms,browser_ms,playout_ms,bytes,key,target_kbps\n")
 	for _, v := range all {
 		for _, f := range v.frames {
-			fmt.Fprintf(&b, "%s,%d,%s,%.3f,%d,%.1f,%.1f,%.1f,%.1f\n", strings.ReplaceAll(v.Trace, ",", ""), v.Run+1, v.CC,
-				(f.Captured-v.frames[0].Captured)/1000, f.Width, f.Encoding, f.Way, f.Buffer, f.Playout)
+			fmt.Fprintf(&b, "%s,%d,%s,%.3f,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%d,%t,%d\n", strings.ReplaceAll(v.Trace, ",", ""), v.Run+1, v.CC,
+				(f.Captured-v.frames[0].Captured)/1000, f.Width, f.Encoding, f.Sender, f.Way, f.Buffer, f.Playout, f.bytes, f.key, f.target/1000)
 		}
 	}
 
@@ -427,11 +490,13 @@ func frameList(all []viewing) string {
 // the 95th percentile go.
 func splitTable(all []viewing) string {
 	var b strings.Builder
-	b.WriteString("| trace | run | sender | around p50: encoder, way, browser ms | around p95 ms |\n|---|---|---|---|---|\n")
+	b.WriteString("| trace | run | sender | around p50: encoder, pacer, uplink, browser ms | around p95 ms | kB mean, p95, p99, largest | key frames, largest kB | resizes | target Mbit/s, sent of it | jitter buffer's aim, ms |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, v := range all {
 		m, l := v.MidSplit, v.LateSplit
-		fmt.Fprintf(&b, "| %s | %d | %s | %.0f, %.0f, %.0f | %.0f, %.0f, %.0f |\n", v.Trace, v.Run+1, v.CC,
-			m.Encoding, m.Way, m.Buffer, l.Encoding, l.Way, l.Buffer)
+		fmt.Fprintf(&b, "| %s | %d | %s | %.0f, %.0f, %.0f, %.0f | %.0f, %.0f, %.0f, %.0f | %.1f, %.1f, %.1f, %.1f | %d, %.1f | %d | %.2f, %.2f | %.0f |\n", v.Trace, v.Run+1, v.CC,
+			m.Encoding, m.Sender, m.Way-m.Sender, m.Buffer, l.Encoding, l.Sender, l.Way-l.Sender, l.Buffer,
+			v.Sizes.Mean, v.Sizes.P95, v.Sizes.P99, v.Sizes.Largest, v.Sizes.Keys, v.Sizes.LargestKey, v.Encoder.Resizes,
+			v.Target, v.Received/v.Target, v.Aim)
 	}
 
 	return b.String()
@@ -571,7 +636,7 @@ func TestPairsInChromium(t *testing.T) {
 					t.Fatalf("%s on %s: %v", who, u.name, err)
 				}
 				all = append(all, v)
-				t.Logf("%+v", v)
+				v.summary(t)
 			}
 		}
 	}
