@@ -114,10 +114,13 @@ type viewing struct {
 	Target              float64 // mean when a frame was captured, Mbit/s; not of Chromium's
 	// Aim is what the jitter buffer aims at, ms, every few seconds.
 	Aim    []float64
+	// frames are all, since before the warm-up.
 	frames []played
+	since  float64 // when that ended, ms since 1970
 }
 
-// sizes are of encoded frames, kB; not of Chromium's.
+// sizes are of encoded frames, kB, the largest ones before the warm-up too; not
+// of Chromium's.
 type sizes struct {
 	Mean, P95, P99, Largest float64
 	LargestKey              float64
@@ -362,7 +365,7 @@ func (s *stage) sum(v *viewing, text string, frames map[int]filmed, left map[uin
 	for _, f := range got.Shown {
 		shown, received := time.UnixMicro(int64(f[1]*1000)), time.UnixMicro(int64(f[3]*1000))
 		from, ok := frames[int(f[0])]
-		if !ok || shown.Before(since) {
+		if !ok {
 			continue
 		}
 		p := played{filmed: from, Captured: since1970(from.captured), Playout: since1970(shown) - since1970(from.captured), Width: int(f[2])}
@@ -382,7 +385,11 @@ func (s *stage) sum(v *viewing, text string, frames map[int]filmed, left map[uin
 	if len(v.frames) == 0 {
 		return errors.New("browser: nothing was shown")
 	}
-	late := slices.Clone(v.frames)
+	v.since = since1970(since)
+	late := slices.DeleteFunc(slices.Clone(v.frames), func(p played) bool { return p.Captured+p.Playout < v.since })
+	if len(late) == 0 {
+		return errors.New("browser: nothing was shown after the warm-up")
+	}
 	slices.SortFunc(late, func(a, b played) int { return cmp.Compare(a.Playout, b.Playout) })
 	v.PlayoutP50, v.PlayoutP95 = late[len(late)/2].Playout, late[len(late)*95/100].Playout
 	around := func(q float64) split {
@@ -400,20 +407,24 @@ func (s *stage) sum(v *viewing, text string, frames map[int]filmed, left map[uin
 	return nil
 }
 
-// sizes takes what was sent since a time.
+// sizes takes what was sent since a time; the largest of all, as the viewer's
+// jitter buffer does not forget them.
 func (v *viewing) sizes(frames map[int]filmed, since time.Time) {
 	var all []float64
 	for _, f := range frames {
+		kB := float64(f.bytes) / 1000
+		v.Sizes.Largest = max(v.Sizes.Largest, kB)
+		if f.key {
+			v.Sizes.LargestKey = max(v.Sizes.LargestKey, kB)
+		}
 		if f.bytes == 0 || f.captured.Before(since) {
 			continue
 		}
-		kB := float64(f.bytes) / 1000
 		all = append(all, kB)
 		v.Sizes.Mean += kB
 		v.Target += float64(f.target) / 1e6
 		if f.key {
 			v.Sizes.Keys++
-			v.Sizes.LargestKey = max(v.Sizes.LargestKey, kB)
 		}
 	}
 	if len(all) == 0 {
@@ -423,7 +434,7 @@ func (v *viewing) sizes(frames map[int]filmed, since time.Time) {
 	n := len(all)
 	v.Sizes.Mean /= float64(n)
 	v.Target /= float64(n)
-	v.Sizes.P95, v.Sizes.P99, v.Sizes.Largest = all[n*95/100], all[n*99/100], all[n-1]
+	v.Sizes.P95, v.Sizes.P99 = all[n*95/100], all[n*99/100]
 }
 
 // aims are mean jitter buffer targets in ms, of five seconds each.
@@ -479,7 +490,7 @@ func frameList(all []viewing) string {
 	for _, v := range all {
 		for _, f := range v.frames {
 			fmt.Fprintf(&b, "%s,%d,%s,%.3f,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%d,%t,%d\n", strings.ReplaceAll(v.Trace, ",", ""), v.Run+1, v.CC,
-				(f.Captured-v.frames[0].Captured)/1000, f.Width, f.Encoding, f.Sender, f.Way, f.Buffer, f.Playout, f.bytes, f.key, f.target/1000)
+				(f.Captured-v.since)/1000, f.Width, f.Encoding, f.Sender, f.Way, f.Buffer, f.Playout, f.bytes, f.key, f.target/1000)
 		}
 	}
 
