@@ -509,10 +509,13 @@ func splitTable(all []viewing) string {
 	b.WriteString("| trace | run | sender | around p50: encoder, pacer, uplink, browser ms | around p95 ms | kB mean, p95, p99, largest | key frames, largest kB | resizes | target Mbit/s, sent of it | jitter buffer's aim, ms |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, v := range all {
 		m, l := v.MidSplit, v.LateSplit
-		fmt.Fprintf(&b, "| %s | %d | %s | %.0f, %.0f, %.0f, %.0f | %.0f, %.0f, %.0f, %.0f | %.1f, %.1f, %.1f, %.1f | %d, %.1f | %d | %.2f, %.2f | %.0f |\n", v.Trace, v.Run+1, v.CC,
-			m.Encoding, m.Sender, m.Way-m.Sender, m.Buffer, l.Encoding, l.Sender, l.Way-l.Sender, l.Buffer,
-			v.Sizes.Mean, v.Sizes.P95, v.Sizes.P99, v.Sizes.Largest, v.Sizes.Keys, v.Sizes.LargestKey, v.Encoder.Resizes,
-			v.Target, v.Received/v.Target, v.Aim)
+		sender := "- | - | - | -"
+		if v.Target > 0 {
+			sender = fmt.Sprintf("%.1f, %.1f, %.1f, %.1f | %d, %.1f | %d | %.2f, %.2f", v.Sizes.Mean, v.Sizes.P95, v.Sizes.P99, v.Sizes.Largest,
+				v.Sizes.Keys, v.Sizes.LargestKey, v.Encoder.Resizes, v.Target, v.Received/v.Target)
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %.0f, %.0f, %.0f, %.0f | %.0f, %.0f, %.0f, %.0f | %s | %.0f |\n", v.Trace, v.Run+1, v.CC,
+			m.Encoding, m.Sender, m.Way-m.Sender, m.Buffer, l.Encoding, l.Sender, l.Way-l.Sender, l.Buffer, sender, v.Aim)
 	}
 
 	return b.String()
