@@ -6,7 +6,9 @@ package browser
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"maps"
 	"net"
 	"regexp"
 	"strconv"
@@ -30,10 +32,13 @@ type cellPath struct {
 	sender      atomic.Pointer[net.UDPAddr]
 	receiver    atomic.Pointer[net.UDPAddr]
 	wg          sync.WaitGroup
+
+	mu   sync.Mutex
+	left map[uint32]time.Time // last packets of frames, by RTP time: onto the uplink
 }
 
 func newCellPath(trace cell.Trace, seed uint64) (*cellPath, error) {
-	p := &cellPath{}
+	p := &cellPath{left: map[uint32]time.Time{}}
 	var err error
 	if p.front, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		return nil, err
@@ -48,15 +53,15 @@ func newCellPath(trace cell.Trace, seed uint64) (*cellPath, error) {
 	if err != nil {
 		return nil, errors.Join(err, p.front.Close(), p.back.Close())
 	}
-	p.wg.Go(func() { pass(p.front, p.link.Uplink(p.back), &p.sender, &p.receiver) })
-	p.wg.Go(func() { pass(p.back, p.link.Downlink(p.front), &p.receiver, &p.sender) })
+	p.wg.Go(func() { pass(p.front, p.link.Uplink(p.back), &p.sender, &p.receiver, p.leaves) })
+	p.wg.Go(func() { pass(p.back, p.link.Downlink(p.front), &p.receiver, &p.sender, func([]byte) {}) })
 
 	return p, nil
 }
 
 // pass reads from a socket and sends on, to whoever is known at the other side:
-// both ends send first. It ends with the socket.
-func pass(from *net.UDPConn, to net.PacketConn, learn, dest *atomic.Pointer[net.UDPAddr]) {
+// both ends send first, and show sees all of it. It ends with the socket.
+func pass(from *net.UDPConn, to net.PacketConn, learn, dest *atomic.Pointer[net.UDPAddr], show func([]byte)) {
 	b := make([]byte, 2048)
 	for {
 		n, addr, err := from.ReadFromUDP(b)
@@ -64,10 +69,35 @@ func pass(from *net.UDPConn, to net.PacketConn, learn, dest *atomic.Pointer[net.
 			return
 		}
 		learn.Store(addr)
+		show(b[:n])
 		if d := dest.Load(); d != nil {
 			_, _ = to.WriteTo(b[:n], d) // as on a network
 		}
 	}
+}
+
+// leaves notes when a frame's last packet comes by: RTP's header is not encrypted.
+func (p *cellPath) leaves(b []byte) {
+	const marker, fixed = 0x80, 12
+	// RFC 5761 4: RTCP beside RTP has payload types from 192 on, less the marker 64
+	// to 95. Other first bits are STUN's and DTLS's.
+	if len(b) < fixed || b[0]>>6 != 2 || b[1]&marker == 0 || b[1]&^marker >= 64 && b[1]&^marker < 96 {
+		return
+	}
+	ts := binary.BigEndian.Uint32(b[4:])
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, again := p.left[ts]; !again {
+		p.left[ts] = time.Now()
+	}
+}
+
+// departures is when the last packets of frames left the sender, by RTP time.
+func (p *cellPath) departures() map[uint32]time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return maps.Clone(p.left)
 }
 
 var firstICE = regexp.MustCompile(`(?m)^a=ice-ufrag:`)

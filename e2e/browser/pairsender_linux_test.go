@@ -46,9 +46,14 @@ type filmer interface {
 	finish(ctx context.Context) (map[int]filmed, error)
 }
 
-// filmed is when a frame was captured and when it was encoded, which is not known
-// of Chromium's.
-type filmed struct{ captured, encoded time.Time }
+// filmed is a frame at its sender: when it was captured, and, which is not known
+// of Chromium's, when it was encoded, its bytes, the target then in bit/s, and
+// whether it is a key frame.
+type filmed struct {
+	captured, encoded time.Time
+	bytes, target     int
+	key               bool
+}
 
 // pionFilmer is a Pion sender with a real encoder, under GBR-CC or Pion's GCC.
 type pionFilmer struct {
@@ -160,7 +165,7 @@ func (f *pionFilmer) film() error {
 		Target: f.estimator.GetTargetBitrate,
 		Text:   func(int, time.Duration) string { return "" },
 		Write: func(fr video.Frame) error {
-			f.frames[fr.Number] = filmed{start.Add(fr.Captured), time.Now()}
+			f.frames[fr.Number] = filmed{start.Add(fr.Captured), time.Now(), len(fr.Data), f.estimator.GetTargetBitrate(), fr.Key}
 			payloads := pack.Payload(video.PacketBytes, fr.Data)
 			for i, p := range payloads {
 				// An error is the connection going down.

@@ -98,8 +98,12 @@ func kind(key bool) int {
 	return 0
 }
 
-// resized takes over what is known to pictures of another size.
+// resized takes over what is known to pictures of another size. It is called for
+// each frame.
 func (r *rateControl) resized(pixels int) {
+	if pixels == r.pixels {
+		return
+	}
 	if r.pixels > 0 {
 		shift := math.Log(float64(pixels) / float64(r.pixels))
 		for k := range r.frames {

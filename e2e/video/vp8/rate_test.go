@@ -112,6 +112,35 @@ func TestRateControlResized(t *testing.T) {
 	within(t, "key frame of the new size", float64(m.size(q, true))/want, 0.9, 1.1, "of its share")
 }
 
+// How steeply sizes fall is learned from the video, by an encoder that tells of
+// every frame how large the picture is.
+func TestRateControlLearnsThePower(t *testing.T) {
+	for _, power := range []float64{0.8, 1.3, 2.3} {
+		r := control()
+		rng := rand.New(rand.NewPCG(1, 1))
+		jumped := 0.0
+		for n := range 600 {
+			bytes := []float64{5000, 15_000}[n/10%2]
+			r.resized(1280 * 720)
+			want, ok := r.want(bytes, n == 0)
+			if !ok {
+				continue
+			}
+			q := r.quantizer(want, n == 0)
+			size := 8000 * math.Exp(-power*(step(q)-math.Log(30))+0.02*rng.NormFloat64())
+			if n == 0 {
+				size *= 3
+			}
+			r.encoded(int(size), q, n == 0, bytes)
+			if n >= 300 && n%20 == 10 {
+				jumped = max(jumped, size/want, want/size)
+			}
+		}
+		within(t, "learned", r.falls()/power, 0.88, 1.12, "of the power")
+		within(t, "frames at a step up", jumped, 1, 1.25, "of what was wanted, or the other way")
+	}
+}
+
 // A picture that stands still for a frame is cheap, and the next one is not: that
 // one must not get the finer quantizer of a cheap video.
 func TestRateControlIsNotFooledByAStandstill(t *testing.T) {
