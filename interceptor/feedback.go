@@ -64,7 +64,7 @@ func (r *feedbackReader) bereft() bool { return !r.rtxHeard && r.rtxGaps >= bere
 func (r *feedbackReader) follows(now time.Time, first uint16, count int) {
 	gap := int16(first - r.next) //nolint:gosec // wraps on purpose
 	if gap > 0 {
-		if e := r.history.transport.find(now, first-1); e != nil && e.rtx() {
+		if e := r.history.transport.find(now, first-1); e != nil && e.has(entryRTX) {
 			r.rtxGaps++
 		}
 	}
@@ -118,7 +118,7 @@ func (r *feedbackReader) onTransportCC(now time.Time, fb *rtcp.TransportLayerCC)
 			left--
 		}
 	}
-	r.rtxHeard = r.rtxHeard || last != nil && last.rtx()
+	r.rtxHeard = r.rtxHeard || last != nil && last.has(entryRTX)
 	r.results = results
 
 	return ascending(results), nil
@@ -230,13 +230,13 @@ func (r *feedbackReader) settle(
 	results []gcc.PacketResult, s *numberSpace, e *sentEntry, received, known bool, arrival gcc.RemoteTime,
 ) []gcc.PacketResult {
 	switch {
-	case e.fate == fateReceived || (e.fate == fateMissing && !received):
+	case e.has(entryReceived) || (e.has(entryMissing) && !received):
 		r.repeated++
 
 		return results
 	case !received:
-		e.fate = fateMissing
-		if e.fec() && !r.fecHeard {
+		e.flags |= entryMissing
+		if e.has(entryFEC) && !r.fecHeard {
 			r.fecMissing++ // nobody knows yet whether that is a loss
 
 			return results
@@ -244,8 +244,8 @@ func (r *feedbackReader) settle(
 
 		return append(results, gcc.PacketResult{SentPacket: s.packet(e)})
 	}
-	e.fate = fateReceived
-	r.fecHeard = r.fecHeard || e.fec()
+	e.flags |= entryReceived
+	r.fecHeard = r.fecHeard || e.has(entryFEC)
 	if !known {
 		r.untimed++
 

@@ -565,7 +565,7 @@ func BenchmarkTransportCC(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range h.transport.ring {
-			h.transport.ring[i].fate = fateUnknown
+			h.transport.ring[i].flags &^= entryMissing | entryReceived
 		}
 		if res, err := r.onTransportCC(epoch().Add(time.Second), fb); err != nil || len(res) != 250 {
 			b.Fatal(len(res), err)

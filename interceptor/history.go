@@ -21,23 +21,14 @@ const (
 	maxEntrySize = math.MaxUint16
 )
 
-// fate is what the receiver has said of a packet.
-type fate uint8
-
-const (
-	fateUnknown fate = iota
-	fateMissing
-	fateReceived
-)
-
-// sentEntry is a packet that has been sent.
+// sentEntry is a packet that has been sent. There are thousands, so each is kept
+// small: of what counts up it has the low bits, and the space knows the latest.
 type sentEntry struct {
-	at     time.Duration // after the space's base: a third of a time.Time
-	number uint32        // the low bits of the unwrapped number that reports use
-	seq    uint32        // the low bits of the core's
-	probe  int32         // cluster, 0 for none
+	at     uint32 // µs after the space's base
+	number uint32 // the unwrapped number that reports use
+	seq    uint32 // the core's
 	size   uint16
-	fate   fate
+	probe  uint8 // cluster, with entryProbe
 	flags  entryFlags
 }
 
@@ -47,11 +38,13 @@ const (
 	entryUsed entryFlags = 1 << iota
 	entryFEC
 	entryRTX // on an RTX stream, padding included
+	entryProbe
+	// What the receiver has said of it.
+	entryMissing
+	entryReceived
 )
 
-func (e *sentEntry) fec() bool { return e.flags&entryFEC != 0 }
-
-func (e *sentEntry) rtx() bool { return e.flags&entryRTX != 0 }
+func (e *sentEntry) has(f entryFlags) bool { return e.flags&f != 0 }
 
 func (e *sentEntry) is(number int64) bool { return e.flags != 0 && e.number == uint32(number) } //nolint:gosec // low bits
 
@@ -63,6 +56,8 @@ type numberSpace struct {
 	ring   []sentEntry
 	newest int64     // highest number so far, 0 before the first
 	seq    int64     // of the core, the highest so far
+	at     int64     // µs after base, the latest so far
+	probe  int       // the latest cluster
 	base   time.Time // sending of the first packet
 }
 
@@ -82,21 +77,20 @@ func (s *numberSpace) add(number int64, p gcc.SentPacket, fec bool) {
 		s.ring = make([]sentEntry, historyStart)
 		s.base = p.At
 	}
-	at := p.At.Sub(s.base)
+	at := p.At.Sub(s.base).Microseconds()
 	for {
 		e := s.slot(number)
 		if e.flags != 0 && s.of(e) > number {
 			return
 		}
-		if e.flags == 0 || e.is(number) || len(s.ring) >= historyLimit ||
-			at-e.at > historyAge {
+		if e.flags == 0 || e.is(number) || len(s.ring) >= historyLimit || s.old(e, at) {
 			break
 		}
 		s.grow()
 	}
-	s.newest, s.seq = max(s.newest, number), max(s.seq, p.Seq)
+	s.newest, s.seq, s.at = max(s.newest, number), max(s.seq, p.Seq), max(s.at, at)
 	e := sentEntry{
-		at: at, number: uint32(number), seq: uint32(p.Seq), //nolint:gosec // low bits
+		at: uint32(at), number: uint32(number), seq: uint32(p.Seq), //nolint:gosec // low bits
 		size: uint16(min(max(p.Size, 0), maxEntrySize)), flags: entryUsed, //nolint:gosec // bounded
 	}
 	if fec {
@@ -120,18 +114,30 @@ func (s *numberSpace) find(now time.Time, n uint16) *sentEntry {
 	}
 	number := s.newest - int64(uint16(s.newest)-n) //nolint:gosec // wraps on purpose
 	e := s.slot(number)
-	if !e.is(number) || number <= 0 || now.Sub(s.base)-e.at > historyAge {
+	if !e.is(number) || number <= 0 || s.old(e, now.Sub(s.base).Microseconds()) {
 		return nil
 	}
 
 	return e
 }
 
+// old tells whether a packet is too old at a time to be reported. After 71 minutes
+// without any a packet is young again for some seconds, which hurts nobody.
+func (s *numberSpace) old(e *sentEntry, at int64) bool {
+	return int64(int32(uint32(at)-e.at)) > historyAge.Microseconds() //nolint:gosec // nearest
+}
+
 // packet is what was sent, as the core was told.
 func (s *numberSpace) packet(e *sentEntry) gcc.SentPacket {
 	seq := s.seq - int64(int32(uint32(s.seq)-e.seq)) //nolint:gosec // nearest
 
-	return gcc.SentPacket{Seq: seq, Size: int(e.size), At: s.base.Add(e.at), Probe: int(e.probe)}
+	at := s.at - int64(int32(uint32(s.at)-e.at)) //nolint:gosec // nearest
+	p := gcc.SentPacket{Seq: seq, Size: int(e.size), At: s.base.Add(time.Duration(at) * time.Microsecond)}
+	if e.has(entryProbe) {
+		p.Probe = s.probe - int(uint8(s.probe)-e.probe) //nolint:gosec // of the last 256
+	}
+
+	return p
 }
 
 func (s *numberSpace) slot(number int64) *sentEntry {
@@ -176,9 +182,8 @@ func newHistory() *history {
 
 // ticket is a packet that is about to be sent.
 type ticket struct {
-	space  *numberSpace
-	number int64
-	packet gcc.SentPacket
+	space       *numberSpace
+	number, seq int64
 }
 
 // beginTransport takes the next transport-wide number.
@@ -200,8 +205,8 @@ func (h *history) beginRTP(ssrc uint32, n uint16, at time.Time, size int, fec bo
 // The packet is known from before it is sent, since its report may be there
 // before the sender runs again.
 func (h *history) begin(s *numberSpace, number int64, at time.Time, size int, fec bool) ticket {
-	t := ticket{space: s, number: number, packet: gcc.SentPacket{Seq: h.nextSeq, Size: size, At: at}}
-	s.add(number, t.packet, fec)
+	t := ticket{space: s, number: number, seq: h.nextSeq}
+	s.add(number, gcc.SentPacket{Seq: t.seq, Size: size, At: at}, fec)
 	h.nextSeq++
 	if s == &h.transport {
 		h.nextTransport++
@@ -211,10 +216,11 @@ func (h *history) begin(s *numberSpace, number int64, at time.Time, size int, fe
 }
 
 // probe marks the packet of a ticket as one of a cluster.
-func (h *history) probe(t *ticket, cluster int) {
-	t.packet.Probe = cluster
+func (h *history) probe(t ticket, cluster int) {
 	if e := t.space.slot(t.number); e.is(t.number) {
-		e.probe = int32(cluster) //nolint:gosec // counts up from 1
+		e.probe = uint8(cluster) //nolint:gosec // low bits
+		e.flags |= entryProbe
+		t.space.probe = cluster
 	}
 }
 
@@ -229,7 +235,7 @@ func (h *history) onRTX(t ticket) {
 // later one has been given out, or else is never seen by anybody.
 func (h *history) takeBack(t ticket) {
 	t.space.remove(t.number)
-	if t.packet.Seq+1 == h.nextSeq {
+	if t.seq+1 == h.nextSeq {
 		h.nextSeq--
 	}
 	if t.space == &h.transport && t.number+1 == h.nextTransport {
@@ -241,7 +247,7 @@ func (h *history) takeBack(t ticket) {
 // when a stream has ended.
 func (h *history) expire(now time.Time) {
 	for ssrc, s := range h.streams {
-		if len(s.ring) > 0 && now.Sub(s.base)-s.slot(s.newest).at > historyAge {
+		if len(s.ring) > 0 && now.Sub(s.base)-time.Duration(s.at)*time.Microsecond > historyAge {
 			delete(h.streams, ssrc)
 		}
 	}

@@ -103,7 +103,7 @@ func (s *sideBySide) ours(tb testing.TB) {
 	s.sent = func(*rtp.Header, uint16) {
 		now := time.Now()
 		t := h.beginTransport(now, 1200, false)
-		c.OnPacketSent(now, t.packet)
+		c.OnPacketSent(now, gcc.SentPacket{Seq: t.seq, Size: 1200, At: now})
 	}
 	h.nextTransport = 1 << 16
 	s.report = func(fb *rtcp.TransportLayerCC) {

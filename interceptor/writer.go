@@ -385,7 +385,7 @@ func (e *Estimator) number(p *packet, now time.Time) {
 	case untracked:
 	}
 	if p.cluster != 0 && p.tracking != untracked {
-		e.history.probe(&p.ticket, p.cluster)
+		e.history.probe(p.ticket, p.cluster)
 	}
 }
 
@@ -436,7 +436,7 @@ func (e *Estimator) settle(p *packet) {
 		e.padOn(p)
 	}
 	e.watch.sent(p.at)
-	e.core.OnPacketSent(p.at, p.ticket.packet)
+	e.core.OnPacketSent(p.at, gcc.SentPacket{Seq: p.ticket.seq, Size: p.size, At: p.at, Probe: p.cluster})
 	if p.at.Sub(e.followed) >= followEvery {
 		e.follow(p.at)
 	}
