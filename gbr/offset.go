@@ -107,8 +107,11 @@ type offset struct {
 	// how many reports since have come.
 	faults, agreed int
 
-	sent  [offsetRing]int64   // bytes sent by the end of each ms
-	score [offsetSpan]float64 // difference by shift
+	sent [offsetRing]int64 // bytes sent by the end of each ms
+	// score is the difference by shift, each report's the lesser one of the shift's
+	// and of that a ms less: frames that leave within a ms of a report are on the
+	// wrong side of it by any whole number of ms, if their distance is none.
+	score [offsetSpan]float64
 }
 
 // nearMs is the ms at whose end a time is, to the nearest.
@@ -300,9 +303,15 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 	}
 	o.in = o.in*offsetMemory + w*math.Max(in, 0)
 	least, cost := 0, math.Inf(1)
+	before := math.Inf(1) // of the shift a ms less
 	for i := range o.score {
 		s := o.least + shiftMs(i)
-		o.score[i] = o.score[i]*offsetMemory + w*math.Abs(in-float64(o.by(a-s)-o.by(b-s)))
+		d := math.Abs(in - float64(o.by(a-s)-o.by(b-s)))
+		o.score[i] = o.score[i]*offsetMemory + w*min(d, before)
+		before = d
+		if shiftMs(i) >= offsetFine {
+			before = math.Inf(1)
+		}
 		if c := o.cost(i); c < cost {
 			least, cost = i, c
 		}
@@ -353,7 +362,8 @@ func (o *offset) settle(least int) {
 	o.fits = o.fit < most
 }
 
-// centre is the middle of the shifts that are as good as the best, in µs.
+// centre is the middle of the shifts that are as good as the best, in µs; each of
+// them is the ms up to it.
 func (o *offset) centre(least int) float64 {
 	limit := o.score[least] * 1.02
 	lo, hi := least, least
@@ -364,7 +374,7 @@ func (o *offset) centre(least int) float64 {
 		hi++
 	}
 
-	return 500 * float64(2*o.least+shiftMs(lo)+shiftMs(hi))
+	return 500 * float64(2*o.least+shiftMs(lo)+shiftMs(hi)-1)
 }
 
 // fault is a change of the offset; it counts if that was relied on.
