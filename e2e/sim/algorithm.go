@@ -62,6 +62,8 @@ type Params struct {
 	FixedBps int
 	// Horizon is how far "oracle" sees.
 	Horizon time.Duration
+	// Past is what "causal" and "causal-rate" make of what they know.
+	Past Past
 	// Conditions change the scenario.
 	Conditions Conditions
 }
@@ -99,6 +101,9 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 	if slices.Contains(gbrNames(), name) {
 		return newEstimator(name, l, p)
 	}
+	if err := p.Past.check(); err != nil {
+		return nil, err
+	}
 	switch name {
 	case "gcc", "gcc-burst":
 		outer, err := newGCC(l)
@@ -113,9 +118,9 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 	case "fixed":
 		return fixed(fixedBps(l, p)), nil
 	case "causal":
-		return &causal{view: v, limits: l}, nil
+		return newCausal(p.Past, v, l), nil
 	case "causal-rate":
-		return newCausalRate(v, l, v.source), nil
+		return newCausalRate(p.Past, v, l, v.source), nil
 	case "oracle":
 		return newOracle(v, p.Horizon, l), nil
 	default:

@@ -9,33 +9,24 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// causalWindow is how much of the past speaks for the next frame: two frames at
-// 30 fps, long enough to even out single TTIs, short enough for a fading dip.
-const causalWindow = 66 * time.Millisecond
-
 // causal is what a sender could do that knows the past exactly and at once, but
-// not the future: each frame gets what the link carried lately, less what is
+// not the future: each frame gets what the link is taken to carry, less what is
 // still queued. A real controller sees the same later and less exactly.
 type causal struct {
 	deaf
-	view   *view
+	past
 	limits Limits
+}
+
+func newCausal(p Past, v *view, l Limits) *causal {
+	return &causal{past: newPast(p, v, l), limits: l}
 }
 
 // Rates has no meaning for the encoder, which obeys the budget.
 func (c *causal) Rates() Rates { return Rates{c.limits.MaxBps, 1_000_000_000} }
 
 func (c *causal) frameBudget(time.Time) (int, bool) {
-	to := c.view.since()
-	recent := float64(c.limits.StartBps) // nothing is known of the link at its first frame
-	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
-		recent = c.view.recentBps(to - from)
-	}
-	frame := c.view.frameInterval()
-	// At high frame rates a queue of one frame would be shorter than the grant loop.
-	room := recent/8*max(frame, defaultHorizon).Seconds() - c.view.backlog()
-
-	return mediaBudget(min(room, c.view.pathRoomNow()), c.limits, frame), true
+	return mediaBudget(c.room(c.predict(), c.view.backlog()), c.limits, c.view.frameInterval()), true
 }
 
 // minBudget keeps a frame a frame.
