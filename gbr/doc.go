@@ -65,7 +65,8 @@
 //	gain.go       that gain; inner.go its input, the averaged ratio
 //	published.go  the gains found in the public code of GBR-CC's authors
 //	outer.go      what is asked of an end-to-end loop
-//	config.go     algorithms and ingredients, constants with their reasons
+//	config.go     algorithms and ingredients, constants with their reasons;
+//	              reconfigure.go changes them in mid call
 //	ingredient.go the ingredients by name
 //	event.go      what is recorded: inputs and decisions
 //

@@ -56,7 +56,7 @@
 //	nobody answers                   silence.go        goog_cc/send_side_bandwidth_estimation.cc 0.8 each second
 //	a full queue without a slope     standing.go       -                                         200 ms above the shortest for 1 s, at most every 5 s
 //	no control at all                fixed.go          -                                         Fixed: for known paths and experiments
-//	configuration, events            config.go, event.go, events.go, sample.go
+//	configuration, events            config.go, bounds.go, event.go, events.go, sample.go
 //	sending of clusters              ../gcc/pacing     modules/pacing/bitrate_prober.cc          see there
 //
 // Rates are bit/s, times are [time.Duration], sizes are bytes with all headers;

@@ -131,6 +131,7 @@
 //	repair.go     the share of FEC and retransmissions
 //	watchdog.go   feedback that does not come
 //	option.go     options
+//	switch.go     another algorithm or outer loop in mid call
 //	stats.go      keys of GetStats
 //	eventlog.go   events as JSON lines
 //	errors.go     errors

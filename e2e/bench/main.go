@@ -20,7 +20,7 @@
 //	stack.go     the rows of the real Pion stack, in package pionrun
 //	store.go     keeping them, and going on after an interruption
 //	progress.go  the line on the terminal
-//	output.go    list, table, JSON
+//	output.go    table, JSON; list.go -list
 //	classes.go   -classes: medians over classes
 //	check.go     -check: thresholds, and how far from them
 //	bound.go     -bound: what nobody could reach who does not know the future, and

@@ -77,7 +77,7 @@ func (p sweepPlot) svg() ([]byte, error) {
 		color.RGBA{0x66, 0x66, 0x66, 0xff},
 	}
 	dashes := [][]vg.Length{nil, {vg.Points(5), vg.Points(3)}, {vg.Points(1.5), vg.Points(2)}, {vg.Points(7), vg.Points(2), vg.Points(1), vg.Points(2)}}
-	goodput, late := plot.New(), plot.New()
+	goodput, late, legend := plot.New(), plot.New(), plot.NewLegend()
 	goodput.Title.Text, late.Title.Text = "goodput / the clairvoyant's", "playout latency p95, ms"
 	var ccs, classes []string
 	for _, l := range p.lines {
@@ -104,7 +104,7 @@ func (p sweepPlot) svg() ([]byte, error) {
 			dots.Color, dots.Shape, dots.Radius = line.Color, draw.CircleGlyph{}, vg.Points(2)
 			side.panel.Add(line, dots)
 			if side.panel == goodput {
-				goodput.Legend.Add(l.cc+", "+l.class, line)
+				legend.Add(l.cc+", "+l.class, line)
 			}
 		}
 	}
@@ -116,13 +116,14 @@ func (p sweepPlot) svg() ([]byte, error) {
 		}
 		panel.X.Tick.Marker, panel.X.Padding = plot.ConstantTicks(ticks), vg.Points(6)
 	}
-	// The legend has the room below the lines, of which none begins at zero.
-	goodput.Legend.Padding = vg.Points(2)
-	goodput.Legend.Left, goodput.Legend.XOffs, goodput.Legend.YOffs = true, vg.Points(8), vg.Points(4)
-	c := vgsvg.New(22*vg.Centimeter, 7*vg.Centimeter)
+	c := vgsvg.New(26*vg.Centimeter, 7*vg.Centimeter)
+	all := draw.New(c)
+	// Beside the panels: within one of them some line crosses it.
+	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
+	legend.Draw(draw.Crop(all, 22*vg.Centimeter, 0, 0, -6*vg.Millimeter))
 	panels := [][]*plot.Plot{{goodput, late}}
 	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: 6 * vg.Millimeter, PadTop: vg.Millimeter, PadBottom: vg.Millimeter, PadLeft: vg.Millimeter, PadRight: 3 * vg.Millimeter}
-	for i, canvas := range plot.Align(panels, tiles, draw.New(c))[0] {
+	for i, canvas := range plot.Align(panels, tiles, draw.Crop(all, 0, -4*vg.Centimeter, 0, 0))[0] {
 		panels[0][i].Draw(canvas)
 	}
 	var b bytes.Buffer

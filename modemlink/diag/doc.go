@@ -35,6 +35,7 @@
 //	lte_b16c.go          uplink grants as told by the base station
 //	nr_*.go              the same for NR
 //	bsr_table.go         3GPP buffer size tables; buffer.go uses them
+//	record.go            what all of it comes down to
 //	encode.go            records to log bodies
 //	decoder.go           the whole path with counters
 //
