@@ -717,7 +717,7 @@ func (c *checker) print(w io.Writer) error {
 	if c.members > 1 {
 		who = fmt.Sprintf("all of %d policies", c.members)
 		legend = fmt.Sprintf("The reference is the best of %d policies, causal-rate or with budgets causal, that know the past exactly, its own queue and the capacity without delay, of those that keep what the last column says: "+
-			"what is missed by all of them is missed for not knowing the future; where one of them meets it there is room.", c.members)
+			"what all of them miss is out of reach of these, which is no proof for every other policy; where one of them meets it there is room.", c.members)
 	}
 	_, err := fmt.Fprintf(w, "\n%d of %d thresholds met, %d missed (%d of them by %s too), %d without a case, %d not run. %s Speed and memory: go test -bench . ./gbr\n",
 		met, len(c.out), len(c.out)-met-empty-none, both, who, empty, none, legend)

@@ -86,7 +86,7 @@ the same interface; -bound takes the best of ten that differ in the share of the
 capacity that they use, the queue that they want, how they predict and whether they
 leave frames out (the parameters past_*, of causal and causal-rate). What none of them
 reaches while it keeps what goes with it, such as 0.90 of the clairvoyant's goodput,
-is out of their reach for not knowing the future.
+is out of their reach, which is no proof for every policy there could be.
 
 With -out every run is kept as soon as it is done: after an interruption the same
 command goes on from there, and more seeds or algorithms add to what is there.
