@@ -34,7 +34,8 @@ const (
 
 // reference is who knows all of the past at once and obeys the same interface: what
 // it gets at the same threshold tells what of a miss is due to not knowing the
-// future. It is one policy, which wants little queue; not a bound of each figure.
+// future. It is one policy, which wants little queue; with -bound it is the best of
+// several, see family.
 func reference(cc string) string {
 	if cc == "gbrcc-budget" {
 		return "causal"
@@ -59,6 +60,8 @@ type verdict struct {
 	none            bool     // nothing was run that tells
 	conditional     bool     // it holds only where a condition does
 	reference       *verdict // of the row that knows the past exactly
+	given           string   // what a reference has to keep for its figure to count
+	unfair          bool     // it does not
 }
 
 func (v verdict) met() bool {
@@ -77,6 +80,7 @@ type checker struct {
 	ran       []string            // labels, in their order
 	out       []verdict
 	losses    []string
+	members   int // policies of a reference
 }
 
 // metric is one figure of a run.
@@ -119,14 +123,13 @@ func writeCheck(w io.Writer, results []record, _ []failure) error {
 		}
 		from := len(c.out)
 		c.thresholds(cc)
-		ref := checker{scenarios: c.scenarios, runs: c.runs, ran: c.ran}
-		ref.thresholds(reference(cc))
-		for i := range ref.out { // the same ones, in the same order
-			c.out[from+i].reference = &ref.out[i]
-		}
+		c.refer(from, reference(cc))
 	}
 	c.moves()
 	if err := c.print(w); err != nil {
+		return err
+	}
+	if err := c.writeContradictions(w); err != nil {
 		return err
 	}
 
@@ -277,6 +280,7 @@ func (c *checker) worst(v verdict, s spread) {
 // frontier compares with the clairvoyant and the causal bound.
 func (c *checker) frontier(cc, class string) {
 	in := inClass(class)
+	uses := c.uses(cc, in)
 	own := func(m, n metric, f func(a, b float64) float64) func(string) (float64, bool) {
 		return func(sc string) (float64, bool) {
 			a, ok := c.value(sc, cc, m)
@@ -288,10 +292,10 @@ func (c *checker) frontier(cc, class string) {
 	s := c.over(in, own(goodput, oracleRate, ratio))
 	c.middle(verdict{cc: cc, class: class, what: "goodput / clairvoyant's", limit: 0.9}, s)
 	c.worst(verdict{cc: cc, class: class, what: "goodput / clairvoyant's", limit: 0.75}, s)
-	c.middle(verdict{cc: cc, class: class, what: "playout p50 - causal's, ms", limit: 10, most: true}, c.over(in, c.pair(cc, "causal", playoutP50, difference)))
-	c.worst(verdict{cc: cc, class: class, what: "playout p50 - clairvoyant's, ms", limit: 100, most: true}, c.over(in, own(playoutP50, oracleDelay, difference)))
-	c.middle(verdict{cc: cc, class: class, what: "playout p95 - causal's, ms", limit: 40, most: true}, c.over(in, c.pair(cc, "causal", playoutP95, difference)))
-	c.worst(verdict{cc: cc, class: class, what: "playout p95 / larger of the better GCC's and causal's", limit: 1.1, most: true}, c.over(in, func(sc string) (float64, bool) {
+	c.middle(verdict{cc: cc, class: class, what: "playout p50 - causal's, ms", limit: 10, most: true}.going(uses, usesGiven), c.over(in, c.pair(cc, "causal", playoutP50, difference)))
+	c.worst(verdict{cc: cc, class: class, what: "playout p50 - clairvoyant's, ms", limit: 100, most: true}.going(uses, usesGiven), c.over(in, own(playoutP50, oracleDelay, difference)))
+	c.middle(verdict{cc: cc, class: class, what: "playout p95 - causal's, ms", limit: 40, most: true}.going(uses, usesGiven), c.over(in, c.pair(cc, "causal", playoutP95, difference)))
+	c.worst(verdict{cc: cc, class: class, what: "playout p95 / larger of the better GCC's and causal's", limit: 1.1, most: true}.going(uses, usesGiven), c.over(in, func(sc string) (float64, bool) {
 		a, ok1 := c.value(sc, cc, playoutP95)
 		g, ok2 := c.least(sc, playoutP95)
 		b, ok3 := c.value(sc, "causal", playoutP95)
@@ -299,10 +303,10 @@ func (c *checker) frontier(cc, class string) {
 		return ratio(a, max(g, b)), ok1 && ok2 && ok3
 	}))
 	s = c.over(in, c.pair(cc, "causal", frozen, difference))
-	c.middle(verdict{cc: cc, class: class, what: "frozen - causal's, points", limit: 0.3, most: true}, s)
-	c.worst(verdict{cc: cc, class: class, what: "frozen - causal's, points", limit: 1.5, most: true}, s)
+	c.middle(verdict{cc: cc, class: class, what: "frozen - causal's, points", limit: 0.3, most: true}.going(uses, usesGiven), s)
+	c.worst(verdict{cc: cc, class: class, what: "frozen - causal's, points", limit: 1.5, most: true}.going(uses, usesGiven), s)
 	target := targetDelay()
-	c.middle(verdict{cc: cc, class: class, what: fmt.Sprintf("sender queue p95, ms (2.5 x %s)", number(target)), limit: 2.5 * target, most: true}, c.over(in, func(sc string) (float64, bool) {
+	c.middle(verdict{cc: cc, class: class, what: fmt.Sprintf("sender queue p95, ms (2.5 x %s)", number(target)), limit: 2.5 * target, most: true}.going(uses, usesGiven), c.over(in, func(sc string) (float64, bool) {
 		return c.value(sc, cc, func(r sim.Result) float64 { return r.SenderQueueP95 })
 	}))
 }
@@ -340,6 +344,7 @@ func (c *checker) least(sc string, m metric) (float64, bool) {
 
 func (c *checker) againstGCC(cc, class string) {
 	in := inClass(class)
+	uses := c.uses(cc, in)
 	c.worst(verdict{cc: cc, class: class, what: "goodput / better GCC's", limit: 0.97}, c.over(in, func(sc string) (float64, bool) {
 		a, ok1 := c.value(sc, cc, goodput)
 		b, ok2 := c.most(sc, goodput)
@@ -369,13 +374,13 @@ func (c *checker) againstGCC(cc, class string) {
 
 		return all
 	}
-	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: p50's excess / max(theirs, 15 ms)", limit: 0.68, most: true, conditional: true}, near(func(sc, g string) (float64, bool) {
+	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: p50's excess / max(theirs, 15 ms)", limit: 0.68, most: true, conditional: true}.going(uses, usesGiven), near(func(sc, g string) (float64, bool) {
 		a, _ := c.value(sc, cc, excess)
 		b, _ := c.value(sc, g, excess)
 
 		return a / max(b, 10/0.68), true
 	}))
-	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: frozen excess / theirs", limit: 0.4, most: true, conditional: true}, near(func(sc, g string) (float64, bool) {
+	c.worst(verdict{cc: cc, class: class, what: "where a GCC is near: frozen excess / theirs", limit: 0.4, most: true, conditional: true}.going(uses, usesGiven), near(func(sc, g string) (float64, bool) {
 		bound, ok := c.value(sc, "oracle", frozen)
 		a, _ := c.value(sc, cc, frozen)
 		b, _ := c.value(sc, g, frozen)
@@ -409,17 +414,19 @@ func (c *checker) lead(cc, class string) {
 	c.out = append(c.out, v)
 }
 
+// laws are those to be beaten that are not GCC's.
+func laws() []string { return []string{"seed", "published-rtc", "published-bulk"} }
+
 // againstOthers wants to beat the laws that were published, in the median of each
 // class.
 func (c *checker) againstOthers(cc string) {
-	const tolerance = 0.02
 	var classes []string
 	for _, s := range c.scenarios {
 		if !slices.Contains(classes, s.Class) {
 			classes = append(classes, s.Class)
 		}
 	}
-	for _, other := range []string{"seed", "published-rtc", "published-bulk"} {
+	for _, other := range laws() {
 		for _, class := range classes {
 			// In the same scenarios: a law that shows no picture at all has no p95.
 			both := func(f func(g, l float64) float64) spread {
@@ -440,23 +447,23 @@ func (c *checker) againstOthers(cc string) {
 				continue
 			}
 			for i := range rate.values {
-				if beats(rate.values[i], late.values[i], tolerance) < 0 {
+				if beats(rate.values[i], late.values[i]) < 0 {
 					c.losses = append(c.losses, fmt.Sprintf("%s against %s on %s: goodput x%.2f, p95 x%.2f", cc, other, rate.names[i], rate.values[i], late.values[i]))
 				}
 			}
 			g, l := median(slices.Sorted(slices.Values(rate.values))), median(slices.Sorted(slices.Values(late.values)))
 			c.out = append(c.out, verdict{
-				cc: cc, class: class, what: "beats " + other + " (distance to it)", got: beats(g, l, tolerance), limit: 0,
+				cc: cc, class: class, what: "beats " + other + " (distance to it)", got: beats(g, l), limit: 0,
 				note: fmt.Sprintf("goodput x%.2f, p95 x%.2f", g, l),
 			})
 		}
 	}
 }
 
-// beats is how far, as a share, both figures are from being lost by more than the
-// tolerance: below 0 one is. More at no later, or earlier at no less.
-func beats(goodput, p95, tolerance float64) float64 {
-	margin := min(goodput-(1-tolerance), 1+tolerance-p95)
+// beats is how far, as a share, both figures are from being lost by more than is
+// allowed: below 0 one is. More at no later, or earlier at no less.
+func beats(goodput, p95 float64) float64 {
+	margin := min(goodput-(1-lossAllowed), 1+lossAllowed-p95)
 	if goodput <= 1 && p95 >= 1 { // neither is better
 		margin = min(margin, goodput-1, 1-p95)
 	}
@@ -476,7 +483,7 @@ func (c *checker) steps(cc string) {
 		{"worst sender queue, ms", func(r sim.Result) float64 { return r.SenderQueueMax }, 150, 200},
 		{"90 % of the new capacity after, s", func(r sim.Result) float64 { return r.RiseS }, 1.5, 1.5},
 	} {
-		v := verdict{cc: cc, class: "step", what: k.what, limit: k.middle, most: true, where: stepName}
+		v := verdict{cc: cc, class: "step", what: k.what, limit: k.middle, most: true, where: stepName}.going(c.uses(cc, named(stepName)), usesGiven)
 		if len(runs) < checkPhases {
 			v.note = fmt.Sprintf("%d of %d phases", len(runs), checkPhases)
 			c.nothing(v)
@@ -501,7 +508,7 @@ func (c *checker) guards(cc string) {
 		c.worst(verdict{cc: cc, class: class, what: "goodput / GCC's", limit: 0.95}, c.over(inClass(class), c.pair(cc, "gcc", goodput, ratio)))
 	}
 	for _, class := range c.held("backhaul") {
-		c.worst(verdict{cc: cc, class: class, what: "playout p95 / GCC's", limit: 1.15, most: true}, c.over(inClass(class), c.pair(cc, "gcc", playoutP95, ratio)))
+		c.worst(verdict{cc: cc, class: class, what: "playout p95 / GCC's", limit: 1.15, most: true}.going(c.keepsUp(cc, inClass(class)), keepsUpGiven), c.over(inClass(class), c.pair(cc, "gcc", playoutP95, ratio)))
 	}
 	for _, class := range []string{"handover", "applimited", "rmcat", "fairness", "stress"} {
 		c.worst(verdict{cc: cc, class: class, what: "no collapse: goodput / GCC's", limit: 0.5}, c.over(inClass(class), c.pair(cc, "gcc", goodput, ratio)))
@@ -518,7 +525,7 @@ func (c *checker) telemetry(cc string) {
 		in    func(sim.Result) bool
 		limit float64
 	}{{"not right", wrong, 1.1}, {"lying", lying, 1.25}} {
-		c.worst(verdict{cc: cc, class: "telemetry", what: k.name + ": playout p95 / GCC's", limit: k.limit, most: true}, c.over(k.in, c.pair(cc, "gcc", playoutP95, ratio)))
+		c.worst(verdict{cc: cc, class: "telemetry", what: k.name + ": playout p95 / GCC's", limit: k.limit, most: true}.going(c.keepsUp(cc, k.in), keepsUpGiven), c.over(k.in, c.pair(cc, "gcc", playoutP95, ratio)))
 		c.worst(verdict{cc: cc, class: "telemetry", what: k.name + ": goodput / GCC's", limit: 0.95}, c.over(k.in, c.pair(cc, "gcc", goodput, ratio)))
 	}
 	c.worst(verdict{cc: cc, class: "telemetry", what: "120 ms late: share of the advantage kept", limit: 0.8}, c.over(named("telemetry-late-120"), func(sc string) (float64, bool) {
@@ -557,17 +564,22 @@ func ofBest(s spread) spread {
 	return s
 }
 
+// sameKind tells whether all flows of a scenario of several have one algorithm.
+func sameKind(scenario string) bool {
+	return !strings.Contains(scenario, "gcc") && !strings.Contains(scenario, "cubic")
+}
+
 // flows looks at who gets what.
 func (c *checker) flows(cc string) {
 	same := func(r sim.Result) bool {
-		return r.Flows > 1 && (r.Class == "fairness" || r.Class == "rmcat") && !strings.Contains(r.Scenario, "gcc") && !strings.Contains(r.Scenario, "cubic") &&
+		return r.Flows > 1 && (r.Class == "fairness" || r.Class == "rmcat") && sameKind(r.Scenario) &&
 			!strings.Contains(r.Scenario, "5.6") && !strings.Contains(r.Scenario, "5.7")
 	}
-	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "Jain index among its own", limit: 0.9}, c.over(same, func(sc string) (float64, bool) {
+	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "Jain index among its own", limit: leastJain}, c.over(same, func(sc string) (float64, bool) {
 		return c.value(sc, cc, func(r sim.Result) float64 { return r.JainIndex })
 	}))
 	mixed := func(r sim.Result) bool {
-		return r.Class == "fairness" && (strings.Contains(r.Scenario, "gcc") || strings.Contains(r.Scenario, "cubic")) || strings.Contains(r.Scenario, "rmcat-5.6") && strings.Contains(r.Scenario, "backhaul")
+		return r.Class == "fairness" && !sameKind(r.Scenario) || strings.Contains(r.Scenario, "rmcat-5.6") && strings.Contains(r.Scenario, "backhaul")
 	}
 	// Of two flows none can have more than twice its share: that the other one is
 	// not starved shows in its own.
@@ -578,16 +590,39 @@ func (c *checker) flows(cc string) {
 	}
 	mine := func(s []float64) float64 { return s[0] }
 	others := func(s []float64) float64 { return slices.Min(s[1:]) }
-	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "own share beside GCC and CUBIC", limit: 0.5}, share(mine))
-	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "own share beside GCC and CUBIC", limit: 2, most: true}, share(mine))
-	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "least share of a GCC or CUBIC beside it", limit: 0.5}, share(others))
+	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "own share beside GCC and CUBIC", limit: leastShare}, share(mine))
+	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "own share beside GCC and CUBIC", limit: mostOwn, most: true}, share(mine))
+	c.worst(verdict{cc: cc, class: "fairness, rmcat", what: "least share of a GCC or CUBIC beside it", limit: leastShare}, share(others))
 }
 
 // shares are flows' goodputs over their mean, the measured one's first, of what
 // sim.Result.FlowGoodputs tells of those in its direction.
 func shares(flows string) []float64 {
+	all := ahead(flows)
+	if len(all) < 2 {
+		return []float64{math.NaN(), math.NaN()}
+	}
+	sum, n := together(flows)
+	for i := range all {
+		all[i] *= float64(n) / sum
+	}
+
+	return all
+}
+
+// together is the sum of the goodputs in the measured one's direction, and how many.
+func together(flows string) (mbps float64, n int) {
+	for _, v := range ahead(flows) {
+		mbps += v
+		n++
+	}
+
+	return mbps, n
+}
+
+// ahead are the goodputs in the measured one's direction, which is first.
+func ahead(flows string) []float64 {
 	var all []float64
-	sum := 0.0
 	for f := range strings.FieldsSeq(flows) {
 		if strings.HasPrefix(f, "<-") {
 			continue
@@ -597,13 +632,7 @@ func shares(flows string) []float64 {
 		if err != nil {
 			v = math.NaN()
 		}
-		all, sum = append(all, v), sum+v
-	}
-	if len(all) < 2 {
-		return []float64{math.NaN(), math.NaN()}
-	}
-	for i := range all {
-		all[i] *= float64(len(all)) / sum
+		all = append(all, v)
 	}
 
 	return all
@@ -629,7 +658,11 @@ func (c *checker) moves() {
 
 func (c *checker) print(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "\tcc\tclass\twhat\tmeasured\twanted\treference\twhere")
+	head := "\tcc\tclass\twhat\tmeasured\twanted\treference\twhere"
+	if c.members > 1 {
+		head += "\tthe reference's best is\tof those with"
+	}
+	fmt.Fprintln(tw, head)
 	met, none, empty, both := 0, 0, 0, 0
 	slices.SortStableFunc(c.out, func(a, b verdict) int { return cmp.Compare(a.cc, b.cc) })
 	for _, v := range c.out {
@@ -660,12 +693,18 @@ func (c *checker) print(w io.Writer) error {
 			if word == "MISSED" && !r.met() {
 				both++
 			}
+		} else if word == "MISSED" && c.members > 1 && v.given != "" {
+			both++ // none keeps what goes with it
 		}
 		where := v.note
 		if v.where != "" {
 			where = strings.TrimSuffix(v.where+", "+v.note, ", ")
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s %s\t%s\t%s\n", word, v.cc, v.class, v.what, got, sign, short(v.limit), ref, where)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s %s\t%s\t%s", word, v.cc, v.class, v.what, got, sign, short(v.limit), ref, where)
+		if c.members > 1 {
+			fmt.Fprintf(tw, "\t%s\t%s", v.best(), v.given)
+		}
+		fmt.Fprintln(tw)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -673,8 +712,15 @@ func (c *checker) print(w io.Writer) error {
 	for _, l := range c.losses {
 		fmt.Fprintln(w, "not beaten:", l)
 	}
-	_, err := fmt.Fprintf(w, "\n%d of %d thresholds met, %d missed (%d of them by the reference too), %d without a case, %d not run. The reference, causal-rate or with budgets causal, knows the past exactly. Speed and memory: go test -bench . ./gbr\n",
-		met, len(c.out), len(c.out)-met-empty-none, both, empty, none)
+	who := "the reference"
+	legend := "The reference, causal-rate or with budgets causal, knows the past exactly."
+	if c.members > 1 {
+		who = fmt.Sprintf("all of %d policies", c.members)
+		legend = fmt.Sprintf("The reference is the best of %d policies, causal-rate or with budgets causal, that know the past exactly, its own queue and the capacity without delay, of those that keep what the last column says: "+
+			"what all of them miss is out of reach of these, which is no proof for every other policy; where one of them meets it there is room.", c.members)
+	}
+	_, err := fmt.Fprintf(w, "\n%d of %d thresholds met, %d missed (%d of them by %s too), %d without a case, %d not run. %s Speed and memory: go test -bench . ./gbr\n",
+		met, len(c.out), len(c.out)-met-empty-none, both, who, empty, none, legend)
 
 	return err
 }

@@ -23,7 +23,7 @@ func TestBeats(t *testing.T) {
 		{1, 1, true}, // equal, within the tolerance
 		{0.985, 1, false},
 	} {
-		if got := beats(c.goodput, c.p95, 0.02) >= 0; got != c.want {
+		if got := beats(c.goodput, c.p95) >= 0; got != c.want {
 			t.Errorf("goodput x%g, p95 x%g: %v, want %v", c.goodput, c.p95, got, c.want)
 		}
 	}

@@ -29,9 +29,10 @@ const (
 	without     = "without"
 	withoutEach = "each"
 	bsrTable    = "bsr_table"
+	pastBy      = "past_by"
 )
 
-func (p param) named() bool { return p.key == without || p.key == bsrTable }
+func (p param) named() bool { return p.key == without || p.key == bsrTable || p.key == pastBy }
 
 // word is how a value is written.
 func (p param) word(v float64) string {
@@ -40,6 +41,8 @@ func (p param) word(v float64) string {
 		return gbr.Ingredient(v).String()
 	case bsrTable:
 		return sim.BSRTables()[int(v)-1]
+	case pastBy:
+		return sim.Predictors()[int(v)]
 	default:
 		return number(v)
 	}
@@ -59,6 +62,13 @@ func (p param) value(text string) (float64, error) {
 		}
 
 		return float64(i + 1), nil
+	case pastBy:
+		i := slices.Index(sim.Predictors(), text)
+		if i < 0 {
+			return 0, fmt.Errorf("%s: unknown predictor %q, choose from %s", p.key, text, strings.Join(sim.Predictors(), ", "))
+		}
+
+		return float64(i), nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.Abs(v) > 1e9 {
@@ -127,6 +137,11 @@ func params() []param {
 			"fixed_kbps", "rate of the algorithm fixed, and of the loop under gbrcc-fixed", func(p *sim.Params, v float64) { p.FixedBps = int(v * 1000) },
 			func(cc string) bool { return cc == "fixed" || cc == "gbrcc-fixed" },
 		},
+		{"past_share", "share of the capacity that the references take from the past", func(p *sim.Params, v float64) { p.Past.Share = v }, knowsPast},
+		{"past_ms", "how much of the past that is, for ewma its time constant", func(p *sim.Params, v float64) { p.Past.Window = ms(v) }, knowsPast},
+		{pastBy, "and how: " + strings.Join(sim.Predictors(), ", ") + "; the last three are of its frame intervals", func(p *sim.Params, v float64) { p.Past.By = sim.Predictor(v) }, knowsPast},
+		{"past_queue_ms", "queue that they may leave when the next frame comes", func(p *sim.Params, v float64) { p.Past.Queue = ms(v) }, knowsPast},
+		{"past_skip_ms", "queue above which they leave a frame out, 0 for never", func(p *sim.Params, v float64) { p.Past.Skip = ms(v) }, knowsPast},
 		{"horizon_ms", "how far the algorithm oracle sees", func(p *sim.Params, v float64) { p.Horizon = ms(v) }, only("oracle")},
 		{"age_ms", "how old what the algorithm causal knows is", func(p *sim.Params, v float64) { p.Age = ms(v) }, only("causal")},
 	}
@@ -144,8 +159,11 @@ func hasInnerLoop(cc string) bool {
 // isController tells that an algorithm is one that could be built, and that it is
 // run in package sim, where conditions can be changed.
 func isController(cc string) bool {
-	return cc != "causal" && cc != "causal-rate" && cc != "oracle" && !pionrun.Known(cc)
+	return !knowsPast(cc) && cc != "oracle" && !pionrun.Known(cc)
 }
+
+// knowsPast tells whether an algorithm is a reference that knows all of the past.
+func knowsPast(cc string) bool { return cc == "causal" || cc == "causal-rate" }
 
 // hearsModem is those of them that telemetry makes a difference to.
 func hearsModem(cc string) bool { return isController(cc) && hasInnerLoop(cc) }

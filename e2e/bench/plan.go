@@ -80,6 +80,9 @@ func (o options) plan(scenarios []sim.Scenario) []job {
 	var variants []variant
 	for _, cc := range o.cc {
 		variants = append(variants, o.variants(cc)...)
+		if o.bound && knowsPast(cc) {
+			variants = append(variants, family(cc)...)
+		}
 	}
 	var jobs []job
 	for i := range scenarios {
@@ -91,7 +94,7 @@ func (o options) plan(scenarios []sim.Scenario) []job {
 		for seed := 1; seed <= phases; seed++ {
 			f := &frontier{}
 			for _, v := range variants {
-				if runs(v.cc, *s) && (seed <= o.seeds || isDefault(v.cc) || v.cc == "causal" || v.cc == "causal-rate") {
+				if runs(v.cc, *s) && (seed <= o.seeds || isDefault(v.cc) || knowsPast(v.cc)) {
 					jobs = append(jobs, job{s, v, uint64(seed), f})
 				}
 			}

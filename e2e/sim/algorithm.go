@@ -64,6 +64,8 @@ type Params struct {
 	Horizon time.Duration
 	// Age is how old what "causal" knows is, at most a frame interval. Default 0.
 	Age time.Duration
+	// Past is what "causal" and "causal-rate" make of what they know.
+	Past Past
 	// Conditions change the scenario.
 	Conditions Conditions
 }
@@ -101,6 +103,9 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 	if slices.Contains(gbrNames(), name) {
 		return newEstimator(name, l, p)
 	}
+	if err := p.Past.check(); err != nil {
+		return nil, err
+	}
 	switch name {
 	case "gcc", "gcc-burst":
 		outer, err := newGCC(l)
@@ -115,9 +120,9 @@ func newAlgorithm(name string, l Limits, p Params, v *view) (Algorithm, error) {
 	case "fixed":
 		return fixed(fixedBps(l, p)), nil
 	case "causal":
-		return newCausal(v, p.Age, l)
+		return newCausal(p.Past, p.Age, v, l)
 	case "causal-rate":
-		return newCausalRate(v, l, v.source), nil
+		return newCausalRate(p.Past, v, l, v.source), nil
 	case "oracle":
 		return newOracle(v, p.Horizon, l), nil
 	default:

@@ -10,32 +10,28 @@ import (
 	"github.com/gbrcc/gbrcc/gcc"
 )
 
-// causalWindow is how much of the past speaks for the next frame: two frames at
-// 30 fps, long enough to even out single TTIs, short enough for a fading dip.
-const causalWindow = 66 * time.Millisecond
-
 // causal is what a sender could do that knows the past exactly and at once, but
-// not the future: each frame gets what the link carried lately, less what is
+// not the future: each frame gets what the link is taken to carry, less what is
 // still queued. A real controller sees the same later and less exactly: with an age,
 // each frame gets what was known that long before, and what that says of the queue.
 type causal struct {
 	deaf
-	view   *view
+	past
 	limits Limits
 
 	age      time.Duration
 	about    time.Time // the capture that the following is for
-	recent   float64   // bit/s
+	bps      float64   // predicted
 	left     float64   // bytes
 	pathRoom float64
 }
 
-func newCausal(v *view, age time.Duration, l Limits) (*causal, error) {
+func newCausal(p Past, age time.Duration, v *view, l Limits) (*causal, error) {
 	if age < 0 || v.fps > 0 && age > v.frameInterval() {
 		return nil, fmt.Errorf("sim: causal's knowledge cannot be %v old, at most a frame interval", age)
 	}
 
-	return &causal{view: v, limits: l, age: age}, nil
+	return &causal{past: newPast(p, v, l), limits: l, age: age}, nil
 }
 
 // NextTimeout is when what is known of the next frame's link becomes too new.
@@ -62,24 +58,16 @@ func (c *causal) Rates() Rates {
 
 // look notes what there is to know.
 func (c *causal) look() {
-	to := c.view.since()
-	c.recent = float64(c.limits.StartBps) // nothing is known of the link at its first frame
-	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
-		c.recent = c.view.recentBps(to - from)
-	}
-	c.left, c.pathRoom = c.view.backlog(), c.view.pathRoomNow()
+	c.bps, c.left, c.pathRoom = c.predict(), c.view.backlog(), c.view.pathRoomNow(c.Share, c.Queue)
 }
 
 func (c *causal) frameBudget(time.Time) (int, bool) {
 	if c.age == 0 {
 		c.look()
 	}
-	frame := c.view.frameInterval()
-	left := max(0, c.left-c.recent/8*c.age.Seconds())
-	// At high frame rates a queue of one frame would be shorter than the grant loop.
-	room := c.recent/8*max(frame, defaultHorizon).Seconds() - left
+	left := max(0, c.left-c.bps/8*c.age.Seconds())
 
-	return mediaBudget(min(room, c.pathRoom), c.limits, frame), true
+	return mediaBudget(min(c.room(c.bps, left), c.pathRoom), c.limits, c.view.frameInterval()), true
 }
 
 // minBudget keeps a frame a frame.

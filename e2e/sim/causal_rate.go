@@ -13,18 +13,18 @@ import (
 // the two is the price of a rate; no controller of rates can count on less.
 type causalRate struct {
 	deaf
-	view   *view
+	past
 	limits Limits
 	lag    time.Duration // of the encoder
 }
 
-func newCausalRate(v *view, l Limits, src media.Config) *causalRate {
+func newCausalRate(p Past, v *view, l Limits, src media.Config) *causalRate {
 	lag := src.Lag
 	if lag == 0 {
 		lag = media.DefaultLag
 	}
 
-	return &causalRate{view: v, limits: l, lag: max(0, lag)}
+	return &causalRate{past: newPast(p, v, l), limits: l, lag: max(0, lag)}
 }
 
 // NextTimeout is when the next frame's rate is decided.
@@ -36,18 +36,13 @@ func (c *causalRate) NextTimeout() time.Time {
 	return time.Time{}
 }
 
-// Rates is what the link carried lately, less what will be queued at the capture
-// that obeys it.
+// Rates is what the link is taken to carry, less what will be queued at the
+// capture that obeys it.
 func (c *causalRate) Rates() Rates {
-	to := c.view.since()
-	recent := float64(c.limits.StartBps)
-	if from := max(0, to-causalWindow); to.Milliseconds() > from.Milliseconds() {
-		recent = c.view.recentBps(to - from)
-	}
-	frame := c.view.frameInterval()
-	left := max(0, c.view.backlog()-recent/8*c.lag.Seconds())
-	room := min(recent/8*max(frame, defaultHorizon).Seconds()-left, c.view.pathRoomNow())
-	bps := int(8 * room / frame.Seconds())
+	bps := c.predict()
+	left := max(0, c.view.backlog()-bps/8*c.lag.Seconds())
+	room := min(c.room(bps, left), c.view.pathRoomNow(c.Share, c.Queue))
+	target := int(8 * room / c.view.frameInterval().Seconds())
 
-	return Rates{max(c.limits.MinBps, min(bps, c.limits.MaxBps)), 1_000_000_000}
+	return Rates{max(c.limits.MinBps, min(target, c.limits.MaxBps)), 1_000_000_000}
 }

@@ -51,6 +51,7 @@
 //	oracle.go     the clairvoyant sender
 //	causal.go     the sender that knows the past; causal_rate.go the one that
 //	              tells its encoder a rate
+//	past.go       what both make of the past: a family of policies
 //	observe.go    what a run looks like over time
 //	outside.go    a run whose measured sender is somebody else's
 //	result.go     what a run reports

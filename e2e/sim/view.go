@@ -178,14 +178,16 @@ func (v *view) pathRoom(from time.Duration) float64 {
 	return min(one, one+v.pathBytes(from+frame, from+2*frame)-v.pathBacklog())
 }
 
-// pathRoomNow is pathRoom for who takes the rate of now for that of later.
-func (v *view) pathRoomNow() float64 {
-	one := v.pathBps(v.since()) / 8 * v.frameInterval().Seconds()
-	if math.IsInf(one, 1) {
-		return one
+// pathRoomNow is pathRoom for who takes the rate of now for that of later, uses a
+// share of it and may leave more in its queue.
+func (v *view) pathRoomNow(share float64, queue time.Duration) float64 {
+	bps := share * v.pathBps(v.since())
+	if math.IsInf(bps, 1) {
+		return bps
 	}
+	one, more := bps/8*v.frameInterval().Seconds(), bps/8*queue.Seconds()
 
-	return min(one, 2*one-v.pathBacklog())
+	return min(one+more, 2*one+more-v.pathBacklog())
 }
 
 // pathBacklog is what is queued behind the radio.
