@@ -35,17 +35,19 @@ func overFixed() (gbr.Outer, error) { return gcc.NewFixed(5_000_000), nil }
 // and a call ends without a goroutine left. Pion's grows in its own slow way, a
 // fixed one needs no time at all.
 func TestStackOverAnyOuter(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		outer     func() (gbr.Outer, error)
 		high, low float64 // Mbit/s, before the fall and after it
 		tolerance float64
 	}{
-		{"ours", nil, 5.0, 1.25, 0.3},
-		{"Pion's", overPion, 4.6, 1.25, 0.8},
-		{"fixed", overFixed, 4.7, 1.25, 0.2},
+		{"ours", nil, 5.2, 1.3, 0.3},
+		{"Pion's", overPion, 4.7, 1.3, 1.1},
+		{"fixed", overFixed, 4.75, 1.3, 0.2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				cfg := stackConfig{seed: 11, capacity: cell.Steps(
 					cell.Step{Bps: 6_000_000, For: 55 * time.Second}, cell.Step{Bps: 1_500_000, For: time.Hour},
@@ -66,7 +68,7 @@ func TestStackOverAnyOuter(t *testing.T) {
 				s.close()
 				within(t, "goodput at 6 Mbit/s", goodput(warm, high, 9*time.Second), c.high, c.tolerance, "Mbit/s")
 				within(t, "goodput at 1.5 Mbit/s", goodput(fell, low, 12*time.Second), c.low, 0.25, "Mbit/s")
-				within(t, "latency 15 s after the fall", float64(low.PlayoutLast.Milliseconds()), 150, 80, "ms")
+				within(t, "latency 15 s after the fall", float64(low.PlayoutLast.Milliseconds()), 115, 60, "ms")
 				within(t, "freeze ratio", low.FreezeRatio, 0, 0.01, "")
 				if target.Mode != gbr.Dual || target.Outer.AckedBps < 800_000 || target.Outer.AckedBps > 2_000_000 {
 					t.Errorf("in the end: %v, %d bit/s acknowledged", target.Mode, target.Outer.AckedBps)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func BenchmarkPacing(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				e := pacingErrors(b, 50, 5*time.Second, c.make)
+				e, _ := pacingErrors(b, 50, 5*time.Second, c.make)
 				b.ReportMetric(e[len(e)/2], "ms-p50")
 				b.ReportMetric(e[len(e)*99/100], "ms-p99")
 				b.ReportMetric(e[len(e)-1], "ms-max")
@@ -48,11 +49,15 @@ func BenchmarkPacing(b *testing.B) {
 }
 
 // A few of them, as a test: a busy machine must not break it, a pacer that
-// forgets packets does.
+// forgets packets or makes all of them wait does.
 func TestPacingOfRealPeerConnections(t *testing.T) {
-	e := pacingErrors(t, 5, 2*time.Second, interceptor.Factory(interceptor.WithBitrateBounds(pacingBps, pacingBps, pacingBps)))
-	within(t, "packets", float64(len(e)), 5*2*30*pacingPackets, 5*2*30*pacingPackets/10, "")
-	within(t, "pacing error p50", e[len(e)/2], 5, 5, "ms")
+	e, written := pacingErrors(t, 5, 2*time.Second, interceptor.Factory(interceptor.WithBitrateBounds(pacingBps, pacingBps, pacingBps)))
+	if written < 20*pacingPackets {
+		t.Errorf("only %d packets written: nothing is tested", written)
+	}
+	within(t, "packets that left", float64(len(e)), float64(written), 0, "")
+	// The quarter that the machine disturbed least.
+	within(t, "pacing error p25", e[len(e)/4], 7.5, 7.5, "ms")
 }
 
 const (
@@ -68,6 +73,13 @@ type departures struct {
 	errors []float64 // ms
 }
 
+func (d *departures) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	return len(d.errors)
+}
+
 func (d *departures) NewInterceptor(string) (pion.Interceptor, error) { return d, nil }
 
 func (d *departures) BindLocalStream(_ *pion.StreamInfo, w pion.RTPWriter) pion.RTPWriter {
@@ -81,7 +93,8 @@ func (d *departures) BindLocalStream(_ *pion.StreamInfo, w pion.RTPWriter) pion.
 	})
 }
 
-func pacingErrors(t testing.TB, n int, d time.Duration, estimator cc.BandwidthEstimatorFactory) []float64 {
+// pacingErrors returns the errors in order, and how many packets were written.
+func pacingErrors(t testing.TB, n int, d time.Duration, estimator cc.BandwidthEstimatorFactory) (errors []float64, written int) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -90,8 +103,8 @@ func pacingErrors(t testing.TB, n int, d time.Duration, estimator cc.BandwidthEs
 		}
 	}
 	seen := &departures{}
-	var wg sync.WaitGroup
-	done := make(chan struct{})
+	var sent atomic.Int64
+	var wg, writers sync.WaitGroup
 	var peers []*webrtc.PeerConnection
 	var tracks []*webrtc.TrackLocalStaticRTP
 	for range n {
@@ -162,18 +175,14 @@ func pacingErrors(t testing.TB, n int, d time.Duration, estimator cc.BandwidthEs
 		}
 	}
 	for i, track := range tracks {
-		wg.Go(func() {
+		writers.Go(func() {
 			time.Sleep(time.Duration(i) * time.Second / 30 / time.Duration(n))
 			tick := time.NewTicker(time.Second / 30)
 			defer tick.Stop()
 			const size = pacingBps / 8 / 30 / pacingPackets
 			seq, free := uint16(0), time.Now()
 			for end := time.Now().Add(d); time.Now().Before(end); {
-				select {
-				case <-done:
-					return
-				case <-tick.C:
-				}
+				<-tick.C
 				if now := time.Now(); free.Before(now) {
 					free = now
 				}
@@ -181,14 +190,18 @@ func pacingErrors(t testing.TB, n int, d time.Duration, estimator cc.BandwidthEs
 					payload := make([]byte, size-60)
 					binary.BigEndian.PutUint64(payload, uint64(free.UnixNano()))
 					free = free.Add(size * 8 * time.Second / (pacingBps * 5 / 2))
-					_ = track.WriteRTP(&rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: seq, Timestamp: uint32(seq) * 1500}, Payload: payload})
+					if err := track.WriteRTP(&rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: seq, Timestamp: uint32(seq) * 1500}, Payload: payload}); err == nil {
+						sent.Add(1)
+					}
 					seq++
 				}
 			}
 		})
 	}
-	time.Sleep(d + 200*time.Millisecond)
-	close(done)
+	writers.Wait()
+	for end := time.Now().Add(10 * time.Second); seen.count() < int(sent.Load()) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	for _, pc := range peers {
 		if err := pc.Close(); err != nil {
 			t.Error(err)
@@ -200,5 +213,5 @@ func pacingErrors(t testing.TB, n int, d time.Duration, estimator cc.BandwidthEs
 		t.Fatal("nothing was sent")
 	}
 
-	return seen.errors
+	return seen.errors, int(sent.Load())
 }

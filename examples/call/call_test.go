@@ -205,7 +205,7 @@ func TestCancel(t *testing.T) {
 	if err := r.end(t); !errors.Is(err, why) {
 		t.Errorf("error %v, want %v", err, why)
 	}
-	within(t, "time to stop", time.Since(at).Seconds(), 0, 2, "s")
+	within(t, "time to stop", time.Since(at).Seconds(), 0, 10, "s")
 	v.end(t)
 	if !v.finished || v.summary != nil {
 		t.Errorf("the page: finished %v, result %v", v.finished, v.summary)
@@ -226,13 +226,13 @@ func TestCancelWhileConnecting(t *testing.T) {
 	if err := r.end(t); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	within(t, "time to stop", time.Since(at).Seconds(), 0, 2, "s")
+	within(t, "time to stop", time.Since(at).Seconds(), 0, 10, "s")
 }
 
 // A far end that dies in mid call is a frozen picture, not a program that hangs.
 func TestDeadPeer(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	o, err := parse([]string{"-cc", "gbrcc", "-duration", "3s"}, nil)
+	o, err := parse([]string{"-cc", "gbrcc", "-duration", "5s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,22 +254,35 @@ func TestDeadPeer(t *testing.T) {
 	if err := l.connect(ctx, o, sender, receiver); err != nil {
 		t.Fatal(err)
 	}
+	const enough = 30 // frames, a second's
+	var last int
+	var at time.Duration
 	death := make(chan error, 1)
-	time.AfterFunc(time.Second, func() { death <- receiver.Close() })
+	go func() {
+		for l.call.Stats().FramesRendered < enough {
+			time.Sleep(5 * time.Millisecond)
+		}
+		err := receiver.Close()
+		last, at = l.call.Stats().FramesRendered, time.Since(l.call.Start())
+		death <- err
+	}()
 	if err := watch(t.Context(), []*leg{l}, o, nil, show); err != nil {
 		t.Error(err)
 	}
 	if err := <-death; err != nil {
 		t.Error(err)
 	}
-	r := l.result(o, 0, time.Since(l.call.Start()))
-	at := time.Now()
+	length := time.Since(l.call.Start())
+	r := l.result(o, 0, length)
+	closing := time.Now()
 	if err := l.close(); err != nil {
 		t.Error("close:", err)
 	}
-	within(t, "time to close", time.Since(at).Seconds(), 0, 2, "s")
-	within(t, "frames rendered", float64(r.FramesRendered), 24, 33, "")
-	within(t, "freeze ratio", r.FreezeRatio, 0.5, 0.75, "")
+	within(t, "time to close", time.Since(closing).Seconds(), 0, 10, "s")
+	// What had arrived may be shown yet.
+	within(t, "frames rendered", float64(r.FramesRendered), float64(last), float64(last+15), "")
+	dead := (length - at).Seconds()
+	within(t, "time frozen", r.FreezeRatio*r.DurationS, 0.8*dead-0.5, length.Seconds(), "s")
 }
 
 // Telemetry from another agent: here that of a modem with a load of its own.

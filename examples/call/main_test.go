@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -168,8 +169,12 @@ func TestInterrupt(t *testing.T) {
 	if code := exitCode(t, cmd.Wait()); code != 1 {
 		t.Errorf("exit status %d, want 1", code)
 	}
-	within(t, "time to stop", time.Since(at).Seconds(), 0, 2, "s")
-	if !strings.HasPrefix(stderr.String(), "call: stopped: ") || strings.Count(stderr.String(), "\n") != 1 {
+	within(t, "time to stop", time.Since(at).Seconds(), 0, 10, "s")
+	// A machine that stood still is warned of, in lines of their own.
+	said := slices.DeleteFunc(strings.Split(strings.TrimSpace(stderr.String()), "\n"), func(l string) bool {
+		return strings.Contains(l, " WARNING: ")
+	})
+	if len(said) != 1 || !strings.HasPrefix(said[0], "call: stopped: ") {
 		t.Errorf("stderr: %q", stderr)
 	}
 	if strings.Contains(stdout.String(), "goodput") {

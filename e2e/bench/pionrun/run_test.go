@@ -3,13 +3,13 @@
 package pionrun
 
 import (
-	"fmt"
+	"math"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/gbrcc/gbrcc/e2e/cell"
+	"github.com/gbrcc/gbrcc/e2e/media"
 	"github.com/gbrcc/gbrcc/e2e/sim"
 )
 
@@ -26,78 +26,23 @@ func run(t *testing.T, sc sim.Scenario, cc string, seed uint64) sim.Result {
 	return r.Result
 }
 
-// What the simulation says of gbrcc is what an application gets in the real
-// stack: the same goodput and the same latency, run by run. The controller
-// answers within milliseconds, so that on a changing link small differences of
-// timing add up to some percent in a single run.
-func TestSimulationAgrees(t *testing.T) {
-	for _, name := range []string{"const-3", "synth-lte"} {
-		var ratios []float64
-		for seed := uint64(1); seed <= 3; seed++ {
-			sc := scenario(t, name, 60*time.Second)
-			real := run(t, sc, Own, seed)
-			simulated, err := sim.Run(sc, "gbrcc", seed, sim.Params{}, sim.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			what := func(s string) string { return fmt.Sprintf("%s seed %d: %s", name, seed, s) }
-			within(t, what("goodput"), real.GoodputMbps, simulated.GoodputMbps, 0.2*simulated.GoodputMbps, "Mbit/s")
-			ratios = append(ratios, real.GoodputMbps/simulated.GoodputMbps)
-			within(t, what("playout p50"), real.PlayoutP50, simulated.PlayoutP50, 0.08*simulated.PlayoutP50, "ms")
-			within(t, what("phone queue p50"), real.UEQueueP50, simulated.UEQueueP50, 0.15*simulated.UEQueueP50, "ms")
-			within(t, what("phone queue p95"), real.UEQueueP95, simulated.UEQueueP95, 0.25*simulated.UEQueueP95, "ms")
-			within(t, what("rtt p50"), real.RTTP50, simulated.RTTP50, 5, "ms")
-			within(t, what("frames sent"), float64(real.FramesSent), float64(simulated.FramesSent), 10, "")
-			within(t, what("samples"), float64(real.Samples), float64(simulated.Samples), 0.1*float64(simulated.Samples), "")
-			if real.CapacityMbps != simulated.CapacityMbps {
-				t.Errorf("%s", what(fmt.Sprintf("capacity %g, simulated %g", real.CapacityMbps, simulated.CapacityMbps)))
-			}
-			if real.Scenario != sc.Name || real.Class != sc.Class || real.CC != Own || real.Seed != seed || real.DurationS != 60 {
-				t.Errorf("%s", what(fmt.Sprintf("named %+v", real)))
-			}
-		}
-		slices.Sort(ratios)
-		within(t, name+": median goodput, real to simulated", ratios[1], 1, 0.12, "")
-	}
-}
-
-// Pion's estimator finds a constant link in its slow way, and keeps its queue.
-func TestPionFillsALink(t *testing.T) {
-	for _, cc := range []string{Pion, PionLeaky} {
-		r := run(t, scenario(t, "const-3", 60*time.Second), cc, 1)
-		within(t, cc+" goodput", r.GoodputMbps, 2, 0.4, "Mbit/s")
-		within(t, cc+" playout p50", r.PlayoutP50, 95, 20, "ms")
-		// Its leaky bucket sometimes holds a second of frames or two, and they come
-		// late; no two runs of the real stack are the same.
-		frames, off := 1485.0, 22.0
-		if cc == PionLeaky {
-			frames, off = 1465, 42
-		}
-		within(t, cc+" frames rendered", float64(r.FramesRendered), frames, off, "")
-		if r.LossRatio != 0 || r.FreezeCount != 0 {
-			t.Errorf("%s: lost %g, %d freezes", cc, r.LossRatio, r.FreezeCount)
-		}
-	}
-}
-
-// The leaky bucket holds packets back, and what it holds is counted.
-func TestLeakyQueueIsCounted(t *testing.T) {
-	const d = 20 * time.Second
-	noop, leaky := run(t, scenario(t, "const-8", d), Pion, 1), run(t, scenario(t, "const-8", d), PionLeaky, 1)
-	if noop.SenderQueueP95 != noop.UEQueueP95 {
-		t.Errorf("a queue in the pacer that has none: %g ms, in the phone %g ms", noop.SenderQueueP95, noop.UEQueueP95)
-	}
-	within(t, "pacer p95", leaky.SenderQueueP95-leaky.UEQueueP95, 8, 7, "ms")
-}
-
 // Resends get through the pacers, and past SRTP's replay protection.
 func TestLossIsRepaired(t *testing.T) {
+	const loss = 0.02
 	for _, cc := range Names() {
 		sc := scenario(t, "const-8", 40*time.Second)
-		sc.Cell.Path.Loss = 0.02
+		sc.Cell.Path.Loss = loss
+		// Left to itself Pion may send so few packets that their loss is a matter of luck.
+		sc.Limits.StartBps, sc.Limits.MinBps = 3_000_000, 3_000_000
 		r := run(t, sc, cc, 1)
-		within(t, cc+" loss", r.LossRatio, 0.02, 0.006, "")
-		within(t, cc+" frames rendered", float64(r.FramesRendered)/float64(r.FramesSent), 1, 0.01, "")
+		// Each is lost or not by itself: five sigma of as many as the goodput needs.
+		packets := r.GoodputMbps * 1e6 / 8 * (sc.Duration - sc.Warmup).Seconds() / media.DefaultPayloadBytes
+		if packets < 7500 {
+			t.Errorf("%s: about %.0f packets are too few to tell", cc, packets)
+		}
+		within(t, cc+" loss", r.LossRatio, loss, 5*math.Sqrt(loss*(1-loss)/packets), "")
+		// Those of the last 0.4 s may still be on their way, or asked for again.
+		within(t, cc+" frames rendered", float64(r.FramesRendered)/float64(r.FramesSent), 0.9935, 0.0065, "")
 		if r.GoodputMbps > r.TargetMean {
 			t.Errorf("%s: %g Mbit/s of goodput at a target of %g: copies count", cc, r.GoodputMbps, r.TargetMean)
 		}
