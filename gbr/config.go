@@ -161,7 +161,7 @@ type Config struct {
 	// rate, whose frames miss it by 15 % or so and come as late as the encoder
 	// is; while the radio is steady, see [Caution]. Standing is the queue, as
 	// time, that may be left when the next frame comes; for Drain of queue above
-	// that the rate goes down by the radio's whole rate. Defaults 0.95 and the preset's.
+	// that the rate goes down by the radio's whole rate. Defaults 0.98 and the preset's.
 	Safety          float64
 	Standing, Drain time.Duration
 	// FrameSafety and FrameStanding are the same for frame budgets. Defaults 1
@@ -237,7 +237,7 @@ func (c Config) resolve() (Config, error) {
 	def(&c.RatioWeight, 0.6)
 	def(&c.AckedHeadroom, 1.5)
 	def(&c.CapacityMemory, 60)
-	def(&c.Safety, 0.95)
+	def(&c.Safety, 0.98)
 	def(&c.Standing, preset.Standing)
 	def(&c.Drain, preset.Drain)
 	def(&c.FrameSafety, 1)

@@ -15,6 +15,12 @@ const (
 	// makes that frame late and the next one, what is left over is only not used.
 	// cautionFloor bounds it.
 	caution, cautionFloor = 0.7, 0.8
+	// cautionStep is what the first cautionSoon of it cost on top: a radio that never
+	// falls short can be used up, as what a frame had too much of is taken off the
+	// next one; one that may fall leaves all that waits then for later. A constant
+	// radio falls short by less than 0.01, one with retransmissions or others in the
+	// cell by 0.05 and more.
+	cautionStep, cautionSoon = 0.03, 0.013
 	// cautionAway is the same for a rate that nobody corrects for a second or more:
 	// a radio that falls short by an eighth comes down to a half, a steady one by a
 	// tenth. Less than 3 is late where telemetry goes missing, 6 gives rate away on
@@ -54,7 +60,10 @@ func (s *shortfall) add(bytes, ttis, expected float64) {
 
 // safety is what is left of a share of the radio's rate that suits a steady one.
 func (s *shortfall) safety(steady float64) float64 {
-	return max(steady-caution*math.Sqrt(s.square), min(steady, cautionFloor))
+	short := math.Sqrt(s.square)
+	first := cautionStep * min(1, short/cautionSoon)
+
+	return max(steady-first-caution*short, min(steady, cautionFloor))
 }
 
 // away is the share of a rate to come down to, least at the least, while the radio
