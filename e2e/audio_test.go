@@ -73,7 +73,7 @@ func TestStackAudioIsNotStarved(t *testing.T) {
 	}{
 		{"encoder", cell.Constant(2_000_000), nil, 86, 7, 110, 45},
 		{"fall", fall, nil, 92, 10, 300, 220},
-		{"flood", cell.Constant(2_000_000), flood, 111, 20, 113, 40},
+		{"flood", cell.Constant(2_000_000), flood, 116, 15, 143, 40},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

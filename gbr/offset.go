@@ -269,6 +269,12 @@ func (o *offset) by(ms int64) int64 {
 	return o.sent[ms&(offsetRing-1)]
 }
 
+// differs is by how much what came in is not what was sent from the end of one ms to
+// that of another.
+func (o *offset) differs(in float64, to, from int64) float64 {
+	return math.Abs(in - float64(o.by(to)-o.by(from)))
+}
+
 // since is the bytes sent in the last us µs before a time.
 func (o *offset) since(at, us int64) int64 {
 	return o.by(at/1000) - o.by((at-us)/1000)
@@ -290,8 +296,8 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 	// Wide bins tell less.
 	w := 1000 / float64(1000+o.width+lastWidth)
 	if o.n >= offsetReports {
-		s := int64(math.Round(o.best / 1000))
-		o.quick = o.quick*offsetQuick + w*math.Abs(in-float64(o.by(a-s)-o.by(b-s)))
+		s := int64(math.Floor(o.best / 1000)) // and the ms after it, as in score
+		o.quick = o.quick*offsetQuick + w*min(o.differs(in, a-s, b-s), o.differs(in, a-s-1, b-s-1))
 		o.quickIn = o.quickIn*offsetQuick + w*math.Max(in, 0)
 		if o.n > 2*offsetReports && o.quick > offsetWrong*o.quickIn {
 			o.doubt(offsetMisfits)
@@ -306,7 +312,7 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 	before := math.Inf(1) // of the shift a ms less
 	for i := range o.score {
 		s := o.least + shiftMs(i)
-		d := math.Abs(in - float64(o.by(a-s)-o.by(b-s)))
+		d := o.differs(in, a-s, b-s)
 		o.score[i] = o.score[i]*offsetMemory + w*min(d, before)
 		before = d
 		if shiftMs(i) >= offsetFine {
