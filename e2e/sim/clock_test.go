@@ -4,6 +4,7 @@ package sim_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,18 +26,34 @@ func TestWrongClocks(t *testing.T) {
 	for _, d := range []time.Duration{-time.Hour, -3 * time.Second, -250 * ms, -60 * ms, -20 * ms, 20 * ms, 60 * ms, 250 * ms, 3 * time.Second, time.Hour} {
 		errors[fmt.Sprintf("step of %v", d)] = sim.ClockError{Offset: 40 * ms, Steps: []sim.ClockStep{{At: 15 * time.Second, Ahead: d}}}
 	}
-	for name, cc := range map[string]string{"const-8": "gbrcc", "synth-lte": "gbrcc-budget"} {
-		sc := scenario(t, name, 25*time.Second)
-		gcc, right := run(t, sc, "gcc", 1, sim.Options{}), run(t, sc, cc, 1, sim.Options{})
-		for what, e := range errors {
-			sc.TelemetryClock = e
-			r := run(t, sc, cc, 1, sim.Options{})
-			if r.GoodputMbps < 0.95*gcc.GoodputMbps || r.GoodputMbps < 0.75*right.GoodputMbps {
-				t.Errorf("%s, %s, telemetry's clock %s: %.2f Mbit/s; %.2f with a right one, gcc %.2f", name, cc, what, r.GoodputMbps, right.GoodputMbps, gcc.GoodputMbps)
-			}
-			if most := max(1.25*right.PlayoutP95, gcc.PlayoutP95); r.PlayoutP95 > most {
-				t.Errorf("%s, %s, telemetry's clock %s: p95 %.0f ms, want %.0f at most", name, cc, what, r.PlayoutP95, most)
-			}
+	// Medians of five seeds: how soon frames meet reports after a step is chance.
+	median := func(sc sim.Scenario, cc string) (goodput, p95 float64) {
+		var gs, ps []float64
+		for seed := uint64(1); seed <= 5; seed++ {
+			r := run(t, sc, cc, seed, sim.Options{})
+			gs, ps = append(gs, r.GoodputMbps), append(ps, r.PlayoutP95)
 		}
+		slices.Sort(gs)
+		slices.Sort(ps)
+
+		return gs[2], ps[2]
+	}
+	for name, cc := range map[string]string{"const-8": "gbrcc", "synth-lte": "gbrcc-budget"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sc := scenario(t, name, 25*time.Second)
+			gcc, gccP95 := median(sc, "gcc")
+			right, rightP95 := median(sc, cc)
+			for what, e := range errors {
+				sc.TelemetryClock = e
+				goodput, p95 := median(sc, cc)
+				if goodput < 0.95*gcc || goodput < 0.75*right {
+					t.Errorf("%s, telemetry's clock %s: %.2f Mbit/s; %.2f with a right one, gcc %.2f", cc, what, goodput, right, gcc)
+				}
+				if most := max(1.25*rightP95, gccP95); p95 > most {
+					t.Errorf("%s, telemetry's clock %s: p95 %.0f ms, want %.0f at most", cc, what, p95, most)
+				}
+			}
+		})
 	}
 }
