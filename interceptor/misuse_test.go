@@ -7,10 +7,12 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	pion "github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/cc"
+	"github.com/pion/rtp"
 
 	"github.com/gbrcc/gbrcc/gbr"
 	"github.com/gbrcc/gbrcc/gcc/pacing"
@@ -149,5 +151,44 @@ func TestTwoEstimatorsOfAPeerConnection(t *testing.T) {
 	}
 	if _, ok := one.ForPeerConnection(nil); ok {
 		t.Error("nil has an Estimator")
+	}
+}
+
+// A writer may panic, in the goroutine of an application that lives on: packets go
+// on, and Close does not wait for the one that was on its way.
+func TestWriterThatPanics(t *testing.T) {
+	e, err := NewEstimator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int32
+	sent := make(chan uint16, 100)
+	w := e.AddStream(videoInfo(), pion.RTPWriterFunc(func(h *rtp.Header, p []byte, _ pion.Attributes) (int, error) {
+		if calls.Add(1) == 1 {
+			panic("the next writer's")
+		}
+		sent <- h.SequenceNumber
+
+		return h.MarshalSize() + len(p), nil
+	}))
+	write := func(number uint16) (cause any) {
+		defer func() { cause = recover() }()
+		if _, err := w.Write(header(mediaSSRC, number), make([]byte, 100), nil); err != nil {
+			t.Errorf("packet %d: %v", number, err)
+		}
+
+		return nil
+	}
+	if cause := write(1); cause != "the next writer's" {
+		t.Fatalf("the application recovers %v: the packet was not sent at once, so nothing is tested", cause)
+	}
+	if cause := write(2); cause != nil {
+		t.Fatalf("the next packet panics with %v", cause)
+	}
+	if number := <-sent; number != 2 {
+		t.Errorf("packet %d comes after the panic, want 2", number)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -106,6 +106,25 @@ func (e *Estimator) transmit(now time.Time, limit int) {
 	}
 }
 
+// giveUp ends a turn that a panic of the next writer has ended. The application may
+// recover from that in its own goroutine, and then go on, or Close.
+func (e *Estimator) giveUp(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.endTurn(now)
+}
+
+// endTurn lets the next one send. Called with mu held.
+func (e *Estimator) endTurn(now time.Time) {
+	e.sending = false
+	if e.closed {
+		signal(e.idle)
+	} else {
+		e.ran = now
+		e.arm(now)
+	}
+}
+
 // nextPackets books the done first packets and takes up to limit new ones; 0
 // ends the turn.
 func (e *Estimator) nextPackets(now time.Time, packets *[batch]*packet, done, limit int) (n int) {
@@ -142,13 +161,7 @@ func (e *Estimator) nextPackets(now time.Time, packets *[batch]*packet, done, li
 	if n > 0 {
 		return n
 	}
-	e.sending = false
-	if e.closed {
-		signal(e.idle)
-	} else {
-		e.ran = now
-		e.arm(now)
-	}
+	e.endTurn(now)
 
 	return 0
 }

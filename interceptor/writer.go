@@ -354,7 +354,14 @@ func (s *stream) Write(h *rtp.Header, payload []byte, a pion.Attributes) (int, e
 		e.release(p, false)
 	}
 	if send {
+		ended := false
+		defer func() {
+			if !ended {
+				e.giveUp(now)
+			}
+		}()
 		e.transmit(now, inlineLimit)
+		ended = true
 	}
 
 	return n, nil
