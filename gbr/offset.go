@@ -311,13 +311,14 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 	least, cost := 0, math.Inf(1)
 	before := math.Inf(1) // of the shift a ms less
 	for i := range o.score {
-		s := o.least + shiftMs(i)
+		ms := shiftMs(i)
+		s := o.least + ms
+		if ms > offsetFine {
+			before = o.differs(in, a-s+1, b-s+1)
+		}
 		d := o.differs(in, a-s, b-s)
 		o.score[i] = o.score[i]*offsetMemory + w*min(d, before)
 		before = d
-		if shiftMs(i) >= offsetFine {
-			before = math.Inf(1)
-		}
 		if c := o.cost(i); c < cost {
 			least, cost = i, c
 		}
