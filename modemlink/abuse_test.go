@@ -81,7 +81,7 @@ func newTown(t *testing.T, cfg modemlink.ServerConfig) *town {
 		if err := <-served; !errors.Is(err, errDone) {
 			t.Errorf("Serve returned %v", err)
 		}
-		if took := time.Since(begin); took > 2*time.Second {
+		if took := time.Since(begin); took > 20*time.Second { // a machine may be busy
 			t.Errorf("the server took %v to stop", took)
 		}
 	})

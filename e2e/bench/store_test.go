@@ -239,7 +239,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "-out") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, want one line", err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > time.Minute { // the runs would take days
 		t.Errorf("found out after %v", took)
 	}
 }

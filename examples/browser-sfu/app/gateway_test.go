@@ -204,8 +204,8 @@ func TestSFUDies(t *testing.T) {
 	began := time.Now()
 	got = watchAt(t, far.base+"whep")
 	eventually(t, so("pictures again"), func() bool { return got.Load() > 30 })
-	if d := time.Since(began); d > 10*time.Second {
-		t.Errorf("pictures again after %v, want less than 10 s", d)
+	if d := time.Since(began); d > 20*time.Second { // some 5 s, on a busy machine more
+		t.Errorf("pictures again after %v, want less than 20 s", d)
 	}
 }
 
