@@ -313,7 +313,7 @@ func (o *offset) onReport(r *twinReport, granted int64) {
 	for i := range o.score {
 		ms := shiftMs(i)
 		s := o.least + ms
-		if ms > offsetFine {
+		if ms > offsetFine { // several ms from the one before, but held to no stricter measure
 			before = o.differs(in, a-s+1, b-s+1)
 		}
 		d := o.differs(in, a-s, b-s)
